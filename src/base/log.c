@@ -1,0 +1,226 @@
+/*
+ * log.c - messages: made whole, made harmless, written at once.
+ *
+ * A message is formatted first and escaped then, so whatever a %s brought
+ * along, no byte of it can move a cursor or begin a second line. It goes out
+ * in one write(2), so lines of two threads never mix. The status line is the
+ * one thing without an end of line: whoever prints next erases it first.
+ */
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+#include "base.h"
+#include "log.h"
+
+#define ERASE_LINE	"\r\033[K"	/* ECMA-48: carriage return, erase to the end of the line */
+
+static struct {
+	pthread_mutex_t lock;
+	enum log_level	level;
+	bool		has_status;	/* a status line stands on the terminal */
+} log_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void log_set_level(enum log_level level)
+{
+	log_state.level = level;
+}
+
+bool log_wants(enum log_level level)
+{
+	return log_state.level >= level;
+}
+
+/*
+ * Length of the UTF-8 sequence at @s, 0 when it is malformed or must not be
+ * shown: C1 control characters are to a terminal what ESC is, and the marks
+ * that reverse the direction of text make a name look like another.
+ */
+static size_t utf8_len(const unsigned char *s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	uint32_t c = s[0] & (0x7f >> n);
+
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	if (c < 0xa0 || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
+		return 0;
+	return n;
+}
+
+size_t log_escape(char *to, size_t room, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	char piece[8];
+	size_t len = 0;
+
+	for (size_t n, took; *s; s += took) {
+		took = *s >= 0x80 ? utf8_len(s) : *s >= 0x20 && *s != 0x7f;
+		n = took;
+		memcpy(piece, s, took);
+		if (!took) {
+			took = 1;
+			n = *s == '\n' ? sprintf(piece, "\\n") : *s == '\t' ? sprintf(piece, "\\t") :
+			    sprintf(piece, "\\x%02x", *s);
+		}
+		if (len + n + 1 > room)
+			break;
+		memcpy(to + len, piece, n);
+		len += n;
+	}
+	if (room)
+		to[len] = '\0';
+	return len;
+}
+
+/* Nothing is done about a stderr that cannot be written: there is nowhere left to say so. */
+static void put(const char *text, size_t len)
+{
+	ssize_t n;
+
+	for (; len; text += n, len -= n) {
+		n = write(STDERR_FILENO, text, len);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return;
+	}
+}
+
+/* "recorder: " @before @message ": " strerror(@err), escaped, as one line. */
+static void print_line(const char *before, int err, const char *fmt, va_list args)
+{
+	__cleanup(free_ptr) char *message = NULL, *line = NULL;
+	size_t room, len;
+
+	if (vasprintf(&message, fmt, args) < 0) {
+		message = NULL;
+		return;
+	}
+	room = 4 * strlen(message) + strlen(before) + 256;
+	line = malloc(room);
+	if (!line)
+		return;
+	len = snprintf(line, room, "%srecorder: %s", ERASE_LINE, before);
+	len += log_escape(line + len, room - len, message);
+	if (err)
+		len += snprintf(line + len, room - len, ": %s", strerror(-err));
+	line[len++] = '\n';
+
+	pthread_mutex_lock(&log_state.lock);
+	if (log_state.has_status)
+		put(line, len);
+	else
+		put(line + strlen(ERASE_LINE), len - strlen(ERASE_LINE));
+	log_state.has_status = false;
+	pthread_mutex_unlock(&log_state.lock);
+}
+
+int fail(int err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print_line("", err, fmt, args);
+	va_end(args);
+	return err;
+}
+
+void hint(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print_line("try: ", 0, fmt, args);
+	va_end(args);
+}
+
+void warn(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print_line("warning: ", 0, fmt, args);
+	va_end(args);
+}
+
+void say(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!log_wants(LOG_NORMAL))
+		return;
+	va_start(args, fmt);
+	print_line("", 0, fmt, args);
+	va_end(args);
+}
+
+void detail(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!log_wants(LOG_VERBOSE))
+		return;
+	va_start(args, fmt);
+	print_line("", 0, fmt, args);
+	va_end(args);
+}
+
+/*
+ * The columns a status line may fill; 0: it must not be drawn now. A terminal
+ * that another process group reads, or one in raw mode, shows an editor, a
+ * pager or a prompt: a line of ours would spoil it.
+ */
+static size_t status_columns(void)
+{
+	struct winsize size = {};
+	struct termios mode;
+
+	if (tcgetattr(STDERR_FILENO, &mode) || !(mode.c_lflag & ICANON))
+		return 0;
+	if (tcgetpgrp(STDERR_FILENO) != getpgrp())
+		return 0;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
+		return 79;
+	return size.ws_col - 1;		/* a full line would make the cursor wait on the next one */
+}
+
+/* Cut @text to @columns, not inside a character. Every character counts as one column wide. */
+static size_t cut_to_columns(const char *text, size_t columns)
+{
+	size_t len = 0;
+
+	for (; text[len]; len++)
+		if ((text[len] & 0xc0) != 0x80 && !columns--)
+			break;
+	return len;
+}
+
+void status_line(const char *fmt, ...)
+{
+	static const size_t before = sizeof(ERASE_LINE) - 1;
+	char message[512], line[sizeof(message) * 4 + sizeof(ERASE_LINE)] = ERASE_LINE;
+	size_t columns = status_columns(), len = before;
+	va_list args;
+
+	if (fmt && columns) {
+		va_start(args, fmt);
+		vsnprintf(message, sizeof(message), fmt, args);
+		va_end(args);
+		log_escape(line + before, sizeof(line) - before, message);
+		len += cut_to_columns(line + before, columns);
+	}
+	pthread_mutex_lock(&log_state.lock);
+	if (len > before || (log_state.has_status && isatty(STDERR_FILENO)))
+		put(line, len);
+	log_state.has_status = len > before;
+	pthread_mutex_unlock(&log_state.lock);
+}
