@@ -1,0 +1,110 @@
+/*
+ * compat.bpf.h - what differs between architectures and kernel releases, in one place.
+ */
+#ifndef COMPAT_BPF_H
+#define COMPAT_BPF_H
+
+#if defined(__TARGET_ARCH_x86)
+
+#define TS_COMPAT_FLAG	2u	/* TS_COMPAT: arch/x86/include/asm/thread_info.h */
+
+static __always_inline __u32 syscall_nr(struct pt_regs *regs)
+{
+	return regs->orig_ax;
+}
+
+/* The arguments lie in the registers still at exit, except after execve. */
+static __always_inline void syscall_args(struct pt_regs *regs, __u64 arg[6])
+{
+	arg[0] = regs->di;
+	arg[1] = regs->si;
+	arg[2] = regs->dx;
+	arg[3] = regs->r10;
+	arg[4] = regs->r8;
+	arg[5] = regs->r9;
+}
+
+/* The i386 ABI passes them elsewhere: ebx ecx edx esi edi ebp. */
+static __always_inline void compat_args(struct pt_regs *regs, __u64 arg[6])
+{
+	arg[0] = (__u32)regs->bx;
+	arg[1] = (__u32)regs->cx;
+	arg[2] = (__u32)regs->dx;
+	arg[3] = (__u32)regs->si;
+	arg[4] = (__u32)regs->di;
+	arg[5] = (__u32)regs->bp;
+}
+
+/* In a 32-bit call, also by int $0x80 from 64-bit code, where cs does not tell. */
+static __always_inline bool in_compat_syscall(void)
+{
+	return bpf_get_current_task_btf()->thread_info.status & TS_COMPAT_FLAG;
+}
+
+/*
+ * The kernel's own calls behind a probe: 335 uretprobe, 336 uprobe. They are
+ * not the program's.
+ */
+static __always_inline bool is_probe_syscall(__u32 nr)
+{
+	return nr == 335 || nr == 336;
+}
+
+static __always_inline __u64 user_sp(struct pt_regs *regs)
+{
+	return regs->sp;
+}
+
+#define NR_EXECVE	59
+#define NR_EXECVEAT	322
+#define NR_MMAP		9
+
+#elif defined(__TARGET_ARCH_arm64)
+
+#define TIF_32BIT_FLAG	(1ul << 22)	/* arch/arm64/include/asm/thread_info.h */
+
+static __always_inline __u32 syscall_nr(struct pt_regs *regs)
+{
+	return regs->syscallno;
+}
+
+/* x0 holds the result at exit; what it was is kept beside. */
+static __always_inline void syscall_args(struct pt_regs *regs, __u64 arg[6])
+{
+	arg[0] = regs->orig_x0;
+	arg[1] = regs->user_regs.regs[1];
+	arg[2] = regs->user_regs.regs[2];
+	arg[3] = regs->user_regs.regs[3];
+	arg[4] = regs->user_regs.regs[4];
+	arg[5] = regs->user_regs.regs[5];
+}
+
+static __always_inline void compat_args(struct pt_regs *regs, __u64 arg[6])
+{
+	syscall_args(regs, arg);
+}
+
+static __always_inline bool in_compat_syscall(void)
+{
+	return bpf_get_current_task_btf()->thread_info.flags & TIF_32BIT_FLAG;
+}
+
+static __always_inline bool is_probe_syscall(__u32 nr)
+{
+	return false;
+}
+
+static __always_inline __u64 user_sp(struct pt_regs *regs)
+{
+	return regs->user_regs.sp;
+}
+
+#define NR_EXECVE	221
+#define NR_EXECVEAT	281
+#define NR_MMAP		222
+
+#else
+#error "no such architecture yet: add its registers here"
+#endif
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * function.bpf.c - entry and return of user functions.
+ *
+ * The same two records whatever the kernel offers: one session program for
+ * both ends, a pair of programs, or (entry only) the first of the pair. Which
+ * function was hit comes as the probe's cookie.
+ */
+#include "recorder.bpf.h"
+#include "function.h"
+
+extern bool bpf_session_is_return(void) __ksym __weak;
+
+static __always_inline int function_record(struct task_state *t, struct pt_regs *ctx, __u64 cookie, __u16 kind)
+{
+	struct rec_func *r;
+
+	r = rec_begin(t, CLASS_FUNCTION, kind, sizeof(*r));
+	if (!r)
+		return 1;
+	r->func = cookie & COOKIE_FUNC;
+	r->pad = 0;
+	r->sp = user_sp(ctx);
+	if (kind == REC_FUNC_ENTRY) {
+		r->sp += cookie >> COOKIE_SP_SHIFT & COOKIE_SP;
+		if (cookie & COOKIE_NO_EXIT)
+			r->hdr.flags = REC_F_NO_EXIT;
+	}
+	rec_end(r);
+	return 0;
+}
+
+/* Returning 1 at entry leaves the return unprobed: so of a call that is not recorded neither end is paid for. */
+SEC("?uprobe")
+int function_session(struct pt_regs *ctx)
+{
+	struct task_state *t = my_task();
+	__u64 cookie;
+
+	if (!t)
+		return 1;
+	cookie = bpf_get_attach_cookie(ctx);
+	if (bpf_session_is_return())
+		return function_record(t, ctx, cookie, REC_FUNC_EXIT);
+	return function_record(t, ctx, cookie, REC_FUNC_ENTRY);
+}
+
+SEC("?uprobe")
+int function_entry(struct pt_regs *ctx)
+{
+	struct task_state *t = my_task();
+
+	if (t)
+		function_record(t, ctx, bpf_get_attach_cookie(ctx), REC_FUNC_ENTRY);
+	return 0;
+}
+
+SEC("?uretprobe")
+int function_exit(struct pt_regs *ctx)
+{
+	struct task_state *t = my_task();
+
+	if (t)
+		function_record(t, ctx, bpf_get_attach_cookie(ctx), REC_FUNC_EXIT);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

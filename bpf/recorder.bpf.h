@@ -1,0 +1,147 @@
+/*
+ * recorder.bpf.h - what every BPF program needs: who is recorded, a place in
+ * the CPU's ring, and the counts of what found none.
+ *
+ * The path of a record: my_task() asks whether the task is recorded at all,
+ * rec_begin() reserves the space and fills the header, the program fills the
+ * rest, rec_end() submits it without waking anybody. A reserve that fails is
+ * counted in rec_begin() and nowhere else.
+ */
+#ifndef RECORDER_BPF_H
+#define RECORDER_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "compat.bpf.h"
+#include "record.h"
+
+#define CPUS_MAX	1024	/* rings[] and lost[] are cut to the machine's CPUs before the load */
+
+/* What BPF knows of a recorded task; its being there is what makes the task recorded. */
+struct task_state {
+	__u64	lost[REC_CLASSES];	/* records of it that found no space, since the last REC_TASK_LOST */
+	__u32	flags;			/* TASK_* */
+	__u32	pad;
+};
+
+#define TASK_ARMED	1u	/* our own child before its exec: recording begins at its next execve */
+#define TASK_HAS_LOST	2u	/* some of lost[] is not zero */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks __weak SEC(".maps");
+
+/* One ring per CPU; the inner maps are made and put in by user space, their size is an option. */
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, CPUS_MAX);
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings __weak SEC(".maps");
+
+/* Per CPU: what found no space, by class. Only ever grows. */
+struct tally {
+	__u64	lost[REC_CLASSES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tally);
+} tallies __weak SEC(".maps");
+
+/* Set once, before the load. */
+extern const volatile bool follow;		/* record the children of recorded tasks too */
+extern const volatile __u32 lose_one_in;	/* drop one record in so many, counted; 0: none */
+extern const volatile __u32 string_max;		/* bytes of a syscall's string to take */
+
+/* Cleared when recording stops: from then on nothing is produced. */
+extern volatile bool recording;
+
+/* The current task's state, or NULL when it is not recorded. */
+static __always_inline struct task_state *my_task(void)
+{
+	struct task_state *t;
+
+	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	if (!t || !recording)
+		return NULL;
+	return t;
+}
+
+int count_lost(struct task_state *t, __u32 class);
+int report_lost(struct task_state *t);
+
+static __always_inline void *ring_of_this_cpu(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&rings, &cpu);
+}
+
+static __always_inline void rec_fill(struct rec_hdr *h, __u16 kind, __u16 size)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	h->time = bpf_ktime_get_ns();
+	h->pid = id >> 32;
+	h->tid = id;
+	h->kind = kind;
+	h->size = size;
+	h->cpu = bpf_get_smp_processor_id();
+	h->flags = 0;
+}
+
+/*
+ * Space for a record of @size bytes, its header filled in; NULL when there is
+ * none, which has then been counted. @size must be a constant.
+ */
+static __always_inline void *rec_begin(struct task_state *t, __u32 class, __u16 kind, __u16 size)
+{
+	struct rec_hdr *h = NULL;
+	void *ring = ring_of_this_cpu();
+
+	if (t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
+		h = bpf_ringbuf_reserve(ring, size, 0);
+	if (!h) {
+		count_lost(t, class);
+		return NULL;
+	}
+	rec_fill(h, kind, size);
+	return h;
+}
+
+static __always_inline void rec_end(void *rec)
+{
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+}
+
+/* A record put together elsewhere, of any size up to that of a scratch; the header is filled here. */
+static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h, __u32 size)
+{
+	void *ring = ring_of_this_cpu();
+
+	if (t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	size = (size + 7) & ~7u;
+	rec_fill(h, kind, size);
+	if (!ring || (lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0) ||
+	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP))
+		count_lost(t, class);
+}
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * syscall.bpf.c - any syscall's entry and exit, with the texts the syscall table asks for.
+ *
+ * Strings are read at exit, where the kernel has just read them itself: at
+ * entry their page may not be there yet, and nothing can be paged in from a
+ * tracepoint. Only calls that do not come back are read at entry.
+ */
+#include "recorder.bpf.h"
+#include "path.bpf.h"
+
+#define TEXT_ONE_MAX	1024	/* bytes of one text, at most */
+#define TEXT_ROOM	REC_TEXT_MAX
+#define PROT_EXEC	4
+#define MAP_ANONYMOUS	0x20
+
+const volatile struct sys_plan plans[SYS_MAX];
+const volatile bool want_syscalls = true;
+const volatile bool want_images = true;
+extern const volatile __u32 string_max;
+
+/* Texts follow the record at once, so the shorter exit record ends where the entry record does. */
+struct text_scratch {
+	__u64 arg[6];
+	union {
+		struct rec_sys_enter enter;
+		struct {
+			__u8 gap[sizeof(struct rec_sys_enter) - sizeof(struct rec_sys_exit)];
+			struct rec_sys_exit exit;
+		};
+	};
+	char text[TEXT_ROOM + TEXT_ONE_MAX + 16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct text_scratch);
+} text_scratches SEC(".maps");
+
+/* Bytes to take of a buffer of @len, and whether that cuts it. */
+static __always_inline __u32 clamp_text(__u64 len, __u8 *flags)
+{
+	if ((__s64)len <= 0)
+		return 0;
+	if (len > string_max) {
+		*flags = TEXT_CUT;
+		return string_max;
+	}
+	return len;
+}
+
+static __always_inline long take_string(char *to, __u64 from, __u8 *flags)
+{
+	long n = bpf_probe_read_user_str(to, string_max + 2, (void *)from);
+
+	if (n <= 0) {
+		*flags = TEXT_FAULT;
+		return 0;
+	}
+	n--;					/* its NUL */
+	if (n > string_max) {
+		n = string_max;
+		*flags = TEXT_CUT;
+	}
+	return n;
+}
+
+static __always_inline long take_bytes(char *to, __u64 from, __u64 len, __u8 *flags)
+{
+	__u32 n = clamp_text(len, flags);
+
+	asm volatile("" : "+r"(n));
+	if (n > TEXT_ONE_MAX)
+		return 0;
+	if (n && bpf_probe_read_user(to, n, (void *)from)) {
+		*flags = TEXT_FAULT;
+		return 0;
+	}
+	return n;
+}
+
+/* Append to @s the text of argument @i at @off; returns the new end. */
+static __always_inline __u32 take_text(struct text_scratch *s, __u32 off, int i, __u8 how, __u64 ptr, __u64 next,
+				       __s64 ret)
+{
+	struct rec_text *x;
+	__u8 flags = 0;
+	long n;
+
+	if (off >= TEXT_ROOM)
+		return off;
+	x = (void *)(s->text + off);
+	if (how == TAKE_STRING)
+		n = take_string(x->bytes, ptr, &flags);
+	else if (how == TAKE_BUF)
+		n = take_bytes(x->bytes, ptr, next, &flags);
+	else if (how == TAKE_BUF_RET)
+		n = take_bytes(x->bytes, ptr, ret, &flags);
+	else
+		n = ret ? 0 : take_bytes(x->bytes, ptr, 8, &flags);
+	x->arg = i;
+	x->flags = flags;
+	x->len = n;
+	off += sizeof(*x) + n;
+	return (off + 3) & ~3u;
+}
+
+/*
+ * Put the texts plan @nr asks for behind the record in the scratch, whose
+ * arg[] the caller has filled. A global function of scalars: verified once.
+ * Returns the bytes used.
+ */
+__noinline int take_texts(__u32 nr, __s64 ret)
+{
+	struct text_scratch *s;
+	__u32 zero = 0, off = 0;
+
+	s = bpf_map_lookup_elem(&text_scratches, &zero);
+	if (!s || nr >= SYS_MAX)
+		return 0;
+	for (int i = 0; i < 6; i++) {
+		__u8 how = plans[nr].take[i];
+
+		if (how && s->arg[i])
+			off = take_text(s, off, i, how, s->arg[i], i < 5 ? s->arg[i + 1] : 0, ret);
+	}
+	if (off > TEXT_ROOM + TEXT_ONE_MAX)
+		return 0;
+	*(__u64 *)(s->text + off) = 0;		/* the last word: no byte leaves that was not written */
+	return off;
+}
+
+static __always_inline bool takes_text(__u32 nr)
+{
+	return nr < SYS_MAX && *(__u64 *)plans[nr].take & 0xffffffffffffull;
+}
+
+static __always_inline struct text_scratch *texts(struct pt_regs *regs, __u32 nr, __s64 ret, __u32 *len)
+{
+	struct text_scratch *s;
+	__u32 zero = 0, n;
+
+	s = bpf_map_lookup_elem(&text_scratches, &zero);
+	if (!s)
+		return NULL;
+	syscall_args(regs, s->arg);
+	n = take_texts(nr, ret);
+	if (n > TEXT_ROOM + TEXT_ONE_MAX)
+		return NULL;
+	*len = n;
+	return s;
+}
+
+static __always_inline int enter_with_text(struct task_state *t, struct pt_regs *regs, __u32 nr)
+{
+	struct text_scratch *s;
+	__u32 len = 0;
+
+	s = texts(regs, nr, 0, &len);
+	if (!s)
+		return 0;
+	s->enter.nr = nr;
+	s->enter.text_len = len;
+	__builtin_memcpy(s->enter.arg, s->arg, sizeof(s->arg));
+	rec_send(t, CLASS_SYSCALL, REC_SYS_ENTER, &s->enter.hdr, sizeof(s->enter) + len);
+	return 0;
+}
+
+static __always_inline int exit_with_text(struct task_state *t, struct pt_regs *regs, __u32 nr, __s64 ret)
+{
+	struct text_scratch *s;
+	__u32 len = 0;
+
+	s = texts(regs, nr, ret, &len);
+	if (!s)
+		return 0;
+	s->exit.nr = nr;
+	s->exit.text_len = len;
+	s->exit.ret = ret;
+	rec_send(t, CLASS_SYSCALL, REC_SYS_EXIT, &s->exit.hdr, sizeof(s->exit) + len);
+	return 0;
+}
+
+static __always_inline bool is_wanted(__u32 nr, bool compat)
+{
+	return want_syscalls && (compat || nr >= SYS_MAX || plans[nr].wanted);
+}
+
+/* Our own child, until its exec: nothing but that exec is the program's. */
+static __always_inline bool is_before_exec(struct task_state *t, __u32 nr)
+{
+	if (!(t->flags & TASK_ARMED))
+		return false;
+	if (nr != NR_EXECVE && nr != NR_EXECVEAT)
+		return true;
+	t->flags &= ~TASK_ARMED;
+	return false;
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	struct task_state *t = my_task();
+	struct rec_sys_enter *r;
+	bool compat;
+	__u32 nr = id;
+
+	if (!t || is_probe_syscall(nr) || is_before_exec(t, nr))
+		return 0;
+	compat = in_compat_syscall();
+	if (!is_wanted(nr, compat))
+		return 0;
+	if (!compat && nr < SYS_MAX && plans[nr].at_entry)
+		return enter_with_text(t, regs, nr);
+	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
+	if (!r)
+		return 0;
+	r->nr = nr;
+	r->text_len = 0;
+	if (compat) {
+		r->hdr.flags = REC_F_COMPAT;
+		compat_args(regs, r->arg);
+	} else {
+		syscall_args(regs, r->arg);
+	}
+	rec_end(r);
+	return 0;
+}
+
+/* A file with code mapped by the program, or for it by the dynamic linker. */
+static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
+{
+	__u64 arg[6];
+
+	syscall_args(regs, arg);
+	if (arg[2] & PROT_EXEC && !(arg[3] & MAP_ANONYMOUS) && (__u64)ret < -4095ull)
+		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5]);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+{
+	struct task_state *t = my_task();
+	struct rec_sys_exit *r;
+	bool compat;
+	__u32 nr;
+
+	if (!t || t->flags & TASK_ARMED)
+		return 0;
+	nr = syscall_nr(regs);
+	if (is_probe_syscall(nr))
+		return 0;
+	compat = in_compat_syscall();
+	if (nr == NR_MMAP && !compat && want_images)
+		note_mapping(regs, ret);
+	if (!is_wanted(nr, compat))
+		return 0;
+	if (!compat && takes_text(nr) && !(plans[nr].at_entry && ret == 0))
+		return exit_with_text(t, regs, nr, ret);
+	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_EXIT, sizeof(*r));
+	if (!r)
+		return 0;
+	r->nr = nr;
+	r->text_len = 0;
+	r->ret = ret;
+	if (compat)
+		r->hdr.flags = REC_F_COMPAT;
+	rec_end(r);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,156 @@
+/*
+ * task.bpf.c - task life: fork, exec, rename, exit; and the files with code that a process is made of.
+ *
+ * Being recorded passes from parent to child here, by the child's own task
+ * storage, before the child first runs.
+ */
+#include "recorder.bpf.h"
+#include "path.bpf.h"
+
+#define AT_PHDR		3
+#define AT_BASE		7
+#define AUXV_PAIRS	26	/* saved_auxv[] holds at least this many on every kernel we know */
+
+const volatile bool follow = true;
+const volatile __u32 lose_one_in;
+const volatile __u32 string_max = 32;
+volatile bool recording = true;
+
+__noinline int count_lost(struct task_state *t, __u32 class)
+{
+	struct tally *tally;
+	__u32 zero = 0;
+
+	tally = bpf_map_lookup_elem(&tallies, &zero);
+	if (!tally || !t || class >= REC_CLASSES)
+		return 0;
+	__sync_fetch_and_add(&tally->lost[class], 1);
+	t->lost[class]++;
+	t->flags |= TASK_HAS_LOST;
+	return 0;
+}
+
+/* Tell how much of the task was lost, ahead of its next record; try again at the one after when even that does not fit. */
+__noinline int report_lost(struct task_state *t)
+{
+	void *ring = ring_of_this_cpu();
+	struct rec_lost *r;
+
+	if (!t || !ring)
+		return 0;
+	r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
+	if (!r)
+		return 0;
+	rec_fill(&r->hdr, REC_TASK_LOST, sizeof(*r));
+	for (int i = 0; i < REC_CLASSES; i++) {
+		r->count[i] = t->lost[i];
+		t->lost[i] = 0;
+	}
+	t->flags &= ~TASK_HAS_LOST;
+	rec_end(r);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(task_new, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *t = my_task();
+	struct rec_task_new *r;
+
+	if (!t || t->flags & TASK_ARMED)
+		return 0;
+	if (!follow && child->pid == child->tgid)
+		return 0;			/* threads always, processes when asked */
+	if (!bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
+		count_lost(t, CLASS_TASK);
+		return 0;
+	}
+	r = rec_begin(t, CLASS_TASK, REC_TASK_NEW, sizeof(*r));
+	if (!r)
+		return 0;
+	r->new_pid = child->tgid;
+	r->new_tid = child->pid;
+	__builtin_memcpy(r->comm, child->comm, sizeof(r->comm));
+	rec_end(r);
+	return 0;
+}
+
+/* AT_PHDR and AT_BASE as the kernel has just given them to the new image: where program and interpreter lie. */
+static __always_inline void read_auxv(struct mm_struct *mm, __u64 *phdr, __u64 *base)
+{
+	__u64 pair[2];
+
+	for (int i = 0; i < AUXV_PAIRS; i++) {
+		if (bpf_probe_read_kernel(pair, sizeof(pair), &mm->saved_auxv[i * 2]) || !pair[0])
+			break;
+		if (pair[0] == AT_PHDR)
+			*phdr = pair[1];
+		if (pair[0] == AT_BASE)
+			*base = pair[1];
+	}
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)
+{
+	struct task_state *t = my_task();
+	__u64 phdr = 0, base = 0;
+	struct rec_task_exec *r;
+
+	if (!t)
+		return 0;
+	t->flags &= ~TASK_ARMED;
+	r = rec_begin(t, CLASS_TASK, REC_TASK_EXEC, sizeof(*r));
+	if (r) {
+		r->old_tid = old_tid;
+		r->pad = 0;
+		r->stack = task->mm->start_stack;
+		__builtin_memcpy(r->comm, task->comm, sizeof(r->comm));
+		rec_end(r);
+	}
+	read_auxv(task->mm, &phdr, &base);
+	send_image((__u64)task->mm->exe_file, IMAGE_PHDR, phdr, 0, 0);
+	if (base)
+		send_image_at(base, IMAGE_BASE, 0, 0);
+	return 0;
+}
+
+SEC("?tp_btf/task_rename")
+int BPF_PROG(task_name, struct task_struct *task, const char *comm)
+{
+	struct task_state *t = my_task();
+	struct rec_task_name *r;
+
+	if (!t || t->flags & TASK_ARMED || task != bpf_get_current_task_btf())
+		return 0;
+	r = rec_begin(t, CLASS_TASK, REC_TASK_NAME, sizeof(*r));
+	if (!r)
+		return 0;
+	bpf_probe_read_kernel(r->comm, sizeof(r->comm), comm);
+	rec_end(r);
+	return 0;
+}
+
+/* In wait(2)'s encoding; a process ended as a whole keeps its status in the signal struct. */
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(task_exit, struct task_struct *task)
+{
+	struct task_state *t = my_task();
+	struct rec_task_exit *r;
+	struct signal_struct *sig;
+
+	if (!t || t->flags & TASK_ARMED)
+		return 0;
+	r = rec_begin(t, CLASS_TASK, REC_TASK_EXIT, sizeof(*r));
+	if (!r)
+		return 0;
+	sig = task->signal;
+	r->status = task->exit_code;
+	r->last = sig->live.counter == 0;
+	r->group_status = r->last ? (sig->group_exit_code ?: task->exit_code) : 0;
+	r->pad = 0;
+	rec_end(r);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,29 @@
+/*
+ * event.h - what a sink reads: a record in its place.
+ */
+#ifndef EVENT_H
+#define EVENT_H
+
+#include <stdint.h>
+
+#include "record.h"
+#include "task.h"
+
+/* How the end of a call is known. */
+enum ending {
+	ENDED_SEEN,		/* its own exit record */
+	ENDED_INFERRED,		/* a later record shows that its frame is gone: longjmp, exception, lost or unprobed return */
+	ENDED_WITH_TASK,	/* the task exec'd, exited, or the recording ended */
+};
+
+struct event {
+	const struct rec_hdr *rec;	/* lent; for a call whose end was not seen: the record that showed it */
+	struct task	     *task;
+	uint64_t	      time;	/* never decreases from one event to the next */
+	uint16_t	      kind;	/* enum rec_kind: of this event; for an unseen end REC_FUNC_EXIT or REC_SYS_EXIT */
+	uint16_t	      ending;	/* enum ending; for exits */
+	uint32_t	      depth;	/* entries and exits: the calls open around this one */
+	const struct call    *call;	/* entries and exits: the call; else NULL */
+};
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * image.h - an executable file: its functions, and where each can be probed.
+ *
+ * image_read() interprets the bytes of a file a target controls, so it runs in
+ * the image child (src/image/child.c): no privileges, no network, limited
+ * memory and time. Its result comes back over a pipe and is checked as it is
+ * unpacked. An image never changes after that: the control thread makes it and
+ * attaches its probes, then gives it to the writer thread, which owns it.
+ */
+#ifndef IMAGE_H
+#define IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a probe at the site costs: notes in src/image/sites.c, section numbers of probe-costs.md. */
+enum site_class {
+	SITE_NOP5,		/* rewritten to a call where the kernel can; only when fork is safe there */
+	SITE_CHEAP,		/* emulated by the kernel: push, nop, jmp, jcc, call */
+	SITE_DEAR,		/* single-stepped: about ten times a cheap one */
+	SITE_REFUSED,		/* the kernel refuses it, or it cannot be decoded: never probed */
+	SITE_CLASSES
+};
+
+/* Why a function is treated as it is; more than one may hold. */
+#define FUNC_PLT	1u	/* a stub that calls a library's function: uftrace's type P */
+#define FUNC_MOVED	2u	/* the site is not the first instruction, entry and exit are still right */
+#define FUNC_ENTRY_ONLY	4u	/* its return must not be probed */
+#define FUNC_NEVER	8u	/* must not be probed at all: _start and its like */
+#define FUNC_TINY	16u	/* dear, and a body so small that a probe costs far more than it shows */
+#define FUNC_LOADS	32u	/* the site lies after instructions that touch memory */
+#define FUNC_ARGS_GONE	64u	/* the site lies after an argument register was overwritten */
+
+struct func {
+	uint64_t    addr;	/* link-time address minus that of the lowest PT_LOAD's page: uftrace's relative address */
+	uint64_t    size;	/* bytes; 0: unknown */
+	uint64_t    site;	/* file offset of the probe */
+	uint32_t    sp_offset;	/* bytes pushed between the function's start and the site */
+	uint8_t	    site_class;	/* enum site_class */
+	uint8_t	    flags;	/* FUNC_* */
+	const char *name;	/* mangled, as the symbol table has it; PLT: the library function's; owned by the image */
+};
+
+struct image {
+	uint64_t     ino;
+	uint32_t     dev;		/* as rec_image.dev */
+	uint32_t     gen;		/* as rec_image.gen */
+	char	    *path;		/* as the target sees it */
+	char	     build_id[41];	/* hex; "" when it has none, or one longer than 20 bytes */
+	uint64_t     load_addr;		/* p_vaddr of the lowest PT_LOAD, rounded down to a page */
+	uint64_t     load_size;		/* bytes from there to the end of the highest PT_LOAD */
+	uint64_t     phdr_addr;		/* link-time address of the program headers */
+	uint64_t     text_offset;	/* file offset and link-time address of the executable PT_LOAD */
+	uint64_t     text_addr;
+	uint64_t     unwind_site;	/* file offset of the ELF entry point (the dynamic linker's gate); 0: none */
+	uint32_t     first_func;	/* rec_func.func of func[0]; set when attached */
+	bool	     is_go;		/* no return may be probed */
+	bool	     is_pie;
+	bool	     has_unwinder;	/* defines or imports _Unwind_*, or has .gcc_except_table */
+	bool	     is_stripped;	/* no .symtab: names from .dynsym, the rest from .eh_frame */
+	char	    *interp;		/* PT_INTERP; NULL: static */
+	struct func *func;		/* by addr, ascending */
+	size_t	     func_count;
+	unsigned     go_minor;		/* of the Go version, for messages; 0: unknown */
+};
+
+/* Why image_read() may say no, besides errnos of reading: -ENOEXEC no ELF of this machine, -EBADMSG a malformed one. */
+int  image_read(struct image **ret, int fd);
+void image_destroy(struct image *img);
+
+/* A copy whose only owner is the caller; used to hand an image to another thread or file. */
+int  image_pack(const struct image *img, void **ret, size_t *len);
+int  image_unpack(struct image **ret, const void *data, size_t len);	/* -EBADMSG when @data is not whole and sane */
+
+/* The function that @addr (relative, as func.addr) lies in, or NULL. */
+const struct func *image_func_at(const struct image *img, uint64_t addr);
+
+/* The image child. One serves a whole recording; a file that kills it is named and left out. */
+struct image_child;
+int  image_child_start(struct image_child **ret);
+void image_child_stop(struct image_child *c);
+/* @fd is lent. -ETIMEDOUT, -EPIPE: the file made the child fail; the next call starts a new one. */
+int  image_child_read(struct image_child *c, struct image **ret, int fd);
+
+#endif

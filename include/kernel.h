@@ -1,0 +1,40 @@
+/*
+ * kernel.h - what this kernel can do: one enum, one question.
+ *
+ * Each feature is found by trying it, once, when first asked for. A denied
+ * feature (--no-feature NAME) answers no, so that every fallback can be tested
+ * on any kernel. The rows, with what is lost without each, are in src/kernel.c.
+ */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum kernel_feature {
+	HAVE_BTF,		/* /sys/kernel/btf/vmlinux */
+	HAVE_RINGBUF,		/* BPF ring buffer map */
+	HAVE_TP_BTF,		/* typed raw tracepoints */
+	HAVE_TASK_STORAGE,	/* task-local storage in tp_btf and uprobe programs */
+	HAVE_BPF_LOOP,
+	HAVE_UPROBE,		/* any uprobe at all (perf event link) */
+	HAVE_UPROBE_MULTI,	/* many sites in one link, with cookies */
+	HAVE_UPROBE_SESSION,	/* entry and return in one program */
+	HAVE_UPROBE_TRACEFS,	/* many probes under one event of tracefs, the fallback of 6.1 */
+	HAVE_UPROBE_SLEEPABLE,	/* sleepable uprobe programs with bpf_copy_from_user_task: gates and unwinding */
+	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */
+	HAVE_NOP5_FORK_SAFE,	/* a nop5 site that was rewritten does not kill a forked child */
+	KERNEL_FEATURES
+};
+
+bool kernel_has(enum kernel_feature f);
+void kernel_deny(uint64_t mask);			/* 1ull << feature each; before the first question */
+int  kernel_feature_by_name(const char *name);		/* enum kernel_feature, or -1 */
+const char *kernel_feature_name(enum kernel_feature f);	/* as in --no-feature NAME */
+int  kernel_doctor(FILE *to);				/* --doctor: a line per feature; 0 when recording is possible, else 1 */
+
+/* What keeps us from recording, as one line for the user (not root, no BTF, lockdown ...); NULL when nothing does. */
+const char *kernel_obstacle(const char **hint);
+
+#endif

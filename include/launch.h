@@ -1,0 +1,77 @@
+/*
+ * launch.h - the command: started as if we were not there, watched, and its end made ours.
+ *
+ * Order: launch_save_signals() first thing in main; launch_start() forks a
+ * child that waits; mark and probe it; launch_go() lets it exec;
+ * launch_on_signal() whenever launch_signal_fd() can be read; at the very end
+ * launch_exit_like_child().
+ *
+ * The command gets argv, environment, working directory, umask, resource
+ * limits, open files, controlling terminal, process group, signal mask and
+ * dispositions as recorder itself was started with. It stays in recorder's
+ * process group, so what the terminal sends reaches both.
+ */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#define EXIT_RECORDER	125	/* as env(1): recorder itself failed */
+#define EXIT_NO_EXEC	126	/* the command was found and cannot be run */
+#define EXIT_NOT_FOUND	127
+
+struct config;
+struct launch;
+
+/*
+ * Where execve(2) will find @name, as execvp(3) looks for it: @name itself when
+ * it has a slash, else the first executable file in PATH. Returns 0; -ENOENT
+ * not found; -EACCES not executable; -EISDIR.
+ */
+int  launch_resolve(const char *name, char **ret);
+
+/* Exit status for a command that could not be run, as env(1): 127 for -ENOENT, else 126. */
+int  launch_failure_status(int err);
+
+void launch_save_signals(void);
+
+/*
+ * Fork the child and let it wait. Signals that are ours to handle are blocked
+ * from here on, also in threads made later; start no thread before. Returns 0,
+ * or after a message the exit status to leave with: EXIT_RECORDER when the
+ * fault is ours, else EXIT_NO_EXEC or EXIT_NOT_FOUND, as far as can be told
+ * before the exec.
+ */
+int  launch_start(struct launch **ret, const struct config *cfg);
+void launch_destroy(struct launch *l);		/* a child that was not let go never runs */
+
+pid_t launch_pid(const struct launch *l);
+int   launch_pidfd(const struct launch *l);	/* lent */
+
+/*
+ * Let the child exec and wait until it has. Its next system call is the execve.
+ * Returns 0, or as launch_start() the exit status to leave with.
+ */
+int  launch_go(struct launch *l);
+
+enum launch_action {
+	LAUNCH_RUNNING,
+	LAUNCH_EXITED,		/* the command has ended */
+	LAUNCH_DETACH,		/* second Ctrl-C: leave the command running, finish the files */
+	LAUNCH_HURRY,		/* third: skip what can be skipped */
+};
+
+int  launch_signal_fd(const struct launch *l);	/* lent; readable when launch_on_signal() has work */
+
+/* What the signals that came ask for. May stop and continue the whole of recorder, with the command (Ctrl-Z). */
+enum launch_action launch_on_signal(struct launch *l);
+
+unsigned launch_interrupts(const struct launch *l);		/* how often Ctrl-C was typed */
+int	 launch_status(const struct launch *l);			/* as wait(2) encodes it; once LAUNCH_EXITED was returned */
+const struct rusage *launch_usage(const struct launch *l);	/* of the command and those of its children it waited for */
+
+/* Leave as the command did: with its exit status, or by its signal, without a core file of our own. */
+void launch_exit_like_child(int status) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * out.h - a file being written.
+ *
+ * An out finishes short writes, counts bytes, and keeps the first error:
+ * write a whole block, then look once. Bytes reach the file in blocks of
+ * OUT_BLOCK, or when flushed. The first error of every out of a recording is
+ * also what out_error() of that out says from then on; nothing is written
+ * after it.
+ */
+#ifndef OUT_H
+#define OUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OUT_BLOCK	65536	/* bytes gathered before a write() */
+
+struct out;
+
+/* A new file, mode 0600: fails if it exists, never follows a link. */
+int  out_create(struct out **ret, int dirfd, const char *name);
+int  out_memory(struct out **ret);			/* for tests */
+void out_destroy(struct out *o);			/* closes; what is not flushed is lost */
+
+void out_bytes(struct out *o, const void *data, size_t len);
+void out_u16(struct out *o, uint16_t v);		/* little endian, as are all below */
+void out_u32(struct out *o, uint32_t v);
+void out_u64(struct out *o, uint64_t v);
+void out_printf(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void out_pad(struct out *o, size_t to);			/* zeroes, up to a multiple of @to */
+
+/* Overwrite 8 bytes written before, at @at: for sizes and offsets known only later. */
+void out_patch_u64(struct out *o, uint64_t at, uint64_t v);
+
+/*
+ * Many outs may be open at once (one per task), more than a process may have
+ * files: out_park() flushes and closes the file, the next write opens it again.
+ */
+int  out_park(struct out *o);
+
+int	 out_flush(struct out *o);			/* everything so far is in the file */
+uint64_t out_tell(const struct out *o);			/* bytes written */
+int	 out_error(const struct out *o);		/* the first error, or 0 */
+int	 out_seal(struct out *o);			/* flush and close; the first error of all */
+
+/* out_memory() only: what was written so far; lent. */
+const void *out_data(const struct out *o);
+
+/* Bytes that all outs together have written to files, for the summary. */
+uint64_t out_total(void);
+
+/* Put @name in place at once: write @o's bytes to a temporary file, then rename it over @name. */
+int  out_create_replacing(struct out **ret, int dirfd, const char *name);
+
+#endif

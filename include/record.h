@@ -1,0 +1,178 @@
+/*
+ * record.h - what the BPF programs write and user space reads.
+ *
+ * The only header both sides include. Every record begins with struct rec_hdr
+ * and is a multiple of 8 bytes long. Each kind has one struct here and one row
+ * in src/flow/record.c. Byte order is the machine's own.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define REC_PATH_MAX	4096	/* bytes of one path, its NUL included */
+#define REC_TEXT_MAX	4096	/* bytes of the texts of one syscall, headers included */
+#define REC_COMM	16	/* TASK_COMM_LEN */
+
+enum rec_kind {
+	REC_NONE,
+	REC_TASK_NEW,		/* struct rec_task_new */
+	REC_TASK_EXEC,		/* struct rec_task_exec */
+	REC_TASK_NAME,		/* struct rec_task_name */
+	REC_TASK_EXIT,		/* struct rec_task_exit */
+	REC_IMAGE,		/* struct rec_image */
+	REC_SYS_ENTER,		/* struct rec_sys_enter */
+	REC_SYS_EXIT,		/* struct rec_sys_exit */
+	REC_FUNC_ENTRY,		/* struct rec_func */
+	REC_FUNC_EXIT,		/* struct rec_func */
+	REC_TASK_LOST,		/* struct rec_lost: of the task in the header */
+	REC_LOST,		/* struct rec_lost: of the CPU in the header; made by the drain */
+	REC_KINDS
+};
+
+/* What loss is counted by. */
+enum rec_class {
+	CLASS_TASK,		/* task life and images */
+	CLASS_SYSCALL,
+	CLASS_FUNCTION,
+	REC_CLASSES
+};
+
+struct rec_hdr {
+	__u64	time;		/* ns, CLOCK_MONOTONIC, read once the space was reserved */
+	__u32	pid, tid;	/* as the initial PID namespace counts them */
+	__u16	kind;		/* enum rec_kind */
+	__u16	size;		/* bytes, this header included */
+	__u16	cpu;
+	__u16	flags;		/* REC_F_* */
+};
+
+#define REC_F_CUT	1u	/* a text is not whole: it was longer than asked for, or could not be read to its end */
+#define REC_F_COMPAT	2u	/* a 32-bit system call: nr counts in that ABI's table */
+#define REC_F_NO_EXIT	4u	/* function entry: its return is not probed (Go, depth, a file with no safe returns) */
+
+/* A task was made; the header names the task that made it. Comes before any record of the new task. */
+struct rec_task_new {
+	struct rec_hdr	hdr;
+	__u32		new_pid, new_tid;
+	char		comm[REC_COMM];
+};
+
+/* execve() has succeeded; the header names the task by its id after it (the leader's). */
+struct rec_task_exec {
+	struct rec_hdr	hdr;
+	__u32		old_tid;	/* differs from hdr.tid when a thread that is not the leader execs */
+	__u32		pad;
+	__u64		stack;		/* top of the new stack: mm->start_stack */
+	char		comm[REC_COMM];
+};
+
+struct rec_task_name {
+	struct rec_hdr	hdr;
+	char		comm[REC_COMM];
+};
+
+struct rec_task_exit {
+	struct rec_hdr	hdr;
+	__u32		status;		/* of the thread, as wait(2) encodes it */
+	__u32		group_status;	/* of the process, when this was its last thread; else 0 */
+	__u32		last;		/* 1: no thread of the process is left */
+	__u32		pad;
+};
+
+/* How rec_image.addr finds the file in memory. */
+enum image_at {
+	IMAGE_PHDR,		/* the main program of an exec: addr is where its program headers lie, AT_PHDR */
+	IMAGE_BASE,		/* its interpreter: addr is the load bias, AT_BASE */
+	IMAGE_MAPPED,		/* mmap() with PROT_EXEC: addr, len and offset are those of that mapping */
+};
+
+/* A file with code has become part of a process. */
+struct rec_image {
+	struct rec_hdr	hdr;
+	__u64		addr, len;	/* see enum image_at */
+	__u64		offset;		/* bytes into the file */
+	__u64		ino;
+	__u32		dev;		/* as the kernel's dev_t: major << 20 | minor */
+	__u32		gen;		/* inode generation: tells a reused inode number */
+	__u16		at;		/* enum image_at */
+	__u16		path_len;	/* bytes of path[] in use */
+	__u32		pad;
+	char		path[];		/* absolute, seen from the task's root: names leaf first, each ended by a NUL */
+};
+
+/*
+ * One string or buffer a syscall argument points to. Several follow each
+ * other, each begun at a multiple of 4 bytes.
+ */
+struct rec_text {
+	__u8	arg;		/* which argument: 0..5 */
+	__u8	flags;		/* TEXT_* */
+	__u16	len;		/* bytes that follow; no NUL is counted */
+	char	bytes[];
+};
+
+#define TEXT_CUT	1u	/* more was there than was taken */
+#define TEXT_FAULT	2u	/* could not be read; len is 0 */
+
+struct rec_sys_enter {
+	struct rec_hdr	hdr;
+	__u32		nr;		/* as <asm/unistd.h> numbers it, or the 32-bit ABI's with REC_F_COMPAT */
+	__u32		text_len;	/* bytes of text[]: struct rec_text each; only for calls that may not return */
+	__u64		arg[6];
+	char		text[];
+};
+
+struct rec_sys_exit {
+	struct rec_hdr	hdr;
+	__u32		nr;
+	__u32		text_len;	/* bytes of text[]: struct rec_text each */
+	__s64		ret;		/* >= 0, or a negative errno */
+	char		text[];
+};
+
+/* Entry: sp is where the return address lies. Exit: the stack pointer just after the return. */
+struct rec_func {
+	struct rec_hdr	hdr;
+	__u32		func;		/* index given when the probe was attached: struct image, first_func */
+	__u32		pad;
+	__u64		sp;		/* user stack pointer at the function's first instruction */
+};
+
+struct rec_lost {
+	struct rec_hdr	hdr;
+	__u64		count[REC_CLASSES];	/* since the last such record of this task or CPU */
+};
+
+/* What BPF takes along from a syscall argument. */
+enum sys_take {
+	TAKE_NONE,
+	TAKE_STRING,		/* a NUL-ended string */
+	TAKE_BUF,		/* bytes the program gives; how many, the next argument says */
+	TAKE_BUF_RET,		/* bytes the kernel gave; how many, the return value says */
+	TAKE_FDS,		/* two ints the kernel gave: pipe(2), socketpair(2); only when the call succeeded */
+};
+
+/* One per syscall number, made from src/syscall/table.c, read by bpf/syscall.bpf.c. */
+struct sys_plan {
+	__u8	take[6];	/* enum sys_take, per argument */
+	__u8	at_entry;	/* 1: take at entry: the call does not come back when it succeeds */
+	__u8	wanted;		/* 0: not recorded (--syscalls=SET) */
+};
+
+#define SYS_MAX		512	/* numbers above are recorded without texts */
+
+/* What user space is told at once, through the notice ring. */
+enum notice_kind {
+	NOTICE_NONE,
+	NOTICE_GATE,		/* a task waits at a gate slot: see bpf/gate.bpf.c */
+};
+
+_Static_assert(sizeof(struct rec_hdr) == 24, "rec_hdr is a protocol");
+_Static_assert(sizeof(struct rec_image) == 72 && sizeof(struct rec_sys_enter) == 80, "no holes");
+_Static_assert(sizeof(struct rec_sys_exit) == 40 && sizeof(struct rec_func) == 40, "no holes");
+_Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
+
+#endif

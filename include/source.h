@@ -1,0 +1,32 @@
+/*
+ * source.h - a kind of probe: what it captures, how it attaches.
+ *
+ * Sources are called from the control thread. They know the BPF object and the
+ * kernel's ways, and nothing of formats.
+ */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include <stdint.h>
+
+struct config;
+struct image;
+struct recorder_bpf;
+
+struct source_ops {
+	const char *name;
+	uint64_t    kinds;	/* SINK_WANTS() of the record kinds it makes: loaded when a sink wants one of them */
+
+	/* Before the load: switch programs on, fill rodata. Returns 0 or a negative errno, having said why. */
+	int (*plan)(struct recorder_bpf *bpf, const struct config *cfg);
+	int (*attach)(struct recorder_bpf *bpf, const struct config *cfg);
+	/* A new executable file appeared: attach there. @img->first_func is set. */
+	int (*image)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img);
+	void (*detach)(void);
+	/* Lines for the summary. */
+	void (*summary)(void);
+};
+
+extern const struct source_ops *const sources[];	/* src/source/sources.c; ends in NULL */
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * task.h - tasks, sessions, maps and open calls, as the tracker knows them.
+ *
+ * All of it belongs to the tracker and the writer thread; sinks are lent it.
+ */
+#ifndef TASK_H
+#define TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+
+#define SINKS_MAX	8
+
+struct image;
+struct func;
+
+/* Where an image lies in a session's memory. */
+struct map {
+	uint64_t	    start, end;	/* of its lowest and highest mapped segment; end is exclusive */
+	const char	   *path;	/* as the task sees it */
+	const struct image *image;	/* NULL: never analysed, so without functions */
+	uint32_t	    dev, gen;
+	uint64_t	    ino;
+};
+
+/* A process image between two execs, as uftrace means it. A forked child shares its parent's until it execs. */
+struct session {
+	uint64_t    id;		/* unique in a recording, counted from 1 */
+	uint32_t    pid;	/* who exec'd it */
+	uint64_t    time;
+	uint64_t    stack;	/* top of the stack */
+	const char *exe;	/* path of the main program; "" until its image record has come */
+	struct map *map;	/* by start, ascending */
+	size_t	    map_count, map_room;
+};
+
+/* An open function or syscall of a task. */
+struct call {
+	uint64_t	   sp;		/* functions: where the return address lies; syscalls: 0 */
+	uint64_t	   addr;	/* functions: run-time address of the first instruction; 0: unknown */
+	const struct func *func;	/* functions; NULL for a syscall or an unknown function */
+	uint32_t	   id;		/* rec_func.func, or the syscall's number */
+	uint16_t	   kind;	/* REC_FUNC_ENTRY or REC_SYS_ENTER */
+	uint16_t	   flags;	/* of the entry record: REC_F_* */
+	uint16_t	   stack;	/* which of the task's stacks: signal stacks and coroutines have their own */
+};
+
+struct task {
+	uint32_t	tid, pid;
+	uint32_t	parent_tid;	/* who made it; 0: unknown or not recorded */
+	uint32_t	parent_pid;
+	char		comm[REC_COMM + 1];
+	uint64_t	begin;		/* time of the first thing known of it */
+	struct session *session;	/* never NULL once task_begin was called */
+	struct call    *call;		/* open calls, outermost first */
+	size_t		depth, call_room;
+	uint64_t	last;		/* time of its latest event */
+	void	       *slot[SINKS_MAX];	/* one per sink: what it hangs on a task */
+	struct task    *next;		/* in the tracker's table */
+	uint16_t	stack;		/* the stack it is on */
+	uint16_t	stack_count;
+	bool		is_gone;
+};
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * round.h - what one drain of all rings brought, and the queue that carries it to the writer.
+ *
+ * The queue is the only thing the drain, the control thread and the writer
+ * share. It carries rounds and, between them, images: an image is pushed
+ * before its probes are attached, so it arrives before any record that names
+ * one of its functions.
+ */
+#ifndef ROUND_H
+#define ROUND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+
+struct image;
+
+/* The records of one ring, one behind the other. */
+struct chunk {
+	uint8_t	*data;
+	size_t	 len, room;
+	uint32_t count;		/* records */
+};
+
+struct round {
+	uint64_t      instant;		/* the clock, read before the rings were: no later record is older than the one before */
+	struct image *image;		/* not a round at all but an image on its way to the writer; owned */
+	struct round *next;
+	unsigned      chunk_count;
+	bool	      last;		/* nothing follows */
+	struct chunk  chunk[];
+};
+
+struct round *round_create(unsigned chunks);	/* NULL: no memory */
+void	      round_destroy(struct round *r);
+size_t	      round_bytes(const struct round *r);
+
+/* Room for @len bytes at the end of @c, counted as one record; NULL: no memory. */
+void *chunk_add(struct chunk *c, size_t len);
+
+struct queue;
+int   queue_create(struct queue **ret, size_t limit_bytes);
+void  queue_destroy(struct queue *q);
+bool  queue_is_full(struct queue *q);
+void  queue_push(struct queue *q, struct round *r);			/* takes @r; never waits */
+struct round *queue_pop(struct queue *q, unsigned timeout_ms);		/* NULL: nothing came in that time */
+
+#endif
