@@ -27,7 +27,8 @@ struct config {
 
 	/* who */
 	char	  **argv;		/* the command, NULL-ended; NULL with --replay, --doctor ... */
-	char	   *exe;		/* its absolute path, resolved through PATH before anything else is done */
+	char	   *exec_path;		/* what execve(2) is given: argv[0], or where PATH led to; may be relative */
+	char	   *exe;		/* the same as an absolute path, links not followed */
 	bool	    follow;		/* children too: default on; --no-follow */
 	const char *user;		/* -u USER; NULL: who called sudo, else ourselves */
 	bool	    as_root;		/* --as-root */
