@@ -15,7 +15,7 @@ struct merge;
 struct rec_hdr;
 struct round;
 
-/* @rec is lent until the call returns; @late: its time was passed already. Return 0 to go on, else an errno that ends the release. */
+/* @rec is lent until the call returns; Return 0 to go on, else an errno that ends the release. */
 typedef int (*merge_fn)(void *ctx, const struct rec_hdr *rec);
 
 int  merge_create(struct merge **ret);

@@ -21,9 +21,11 @@ struct func;
 struct map {
 	uint64_t	    start, end;	/* of its lowest and highest mapped segment; end is exclusive */
 	const char	   *path;	/* as the task sees it */
-	const struct image *image;	/* NULL: never analysed, so without functions */
+	const struct image *image;	/* NULL: not analysed (yet), so without functions */
 	uint32_t	    dev, gen;
 	uint64_t	    ino;
+	uint64_t	    addr, len, offset;	/* as the image record told: start follows from them and the image */
+	uint16_t	    at;		/* enum image_at */
 };
 
 /* A process image between two execs, as uftrace means it. A forked child shares its parent's until it execs. */
@@ -33,8 +35,11 @@ struct session {
 	uint64_t    time;
 	uint64_t    stack;	/* top of the stack */
 	const char *exe;	/* path of the main program; "" until its image record has come */
-	struct map *map;	/* by start, ascending */
+	struct map *map;	/* in the order they came; the main program first */
 	size_t	    map_count, map_room;
+	size_t	    last_map;	/* index of the map last asked for by image */
+	bool	    is_told;	/* the sinks know it */
+	struct session *next;	/* all of a recording */
 };
 
 /* An open function or syscall of a task. */
@@ -62,7 +67,8 @@ struct task {
 	struct task    *next;		/* in the tracker's table */
 	uint16_t	stack;		/* the stack it is on */
 	uint16_t	stack_count;
-	bool		is_gone;
+	bool		is_told;	/* the sinks know it */
+	bool		is_gone;	/* its exit was seen */
 };
 
 #endif

@@ -1,0 +1,154 @@
+/*
+ * calls.c - opening and closing calls, innermost last.
+ */
+#include "base.h"
+#include "flow/calls.h"
+#include "flow/segment.h"
+#include "flow/tracker.h"
+
+/*
+ * Stack pointers further apart than this are taken to be on different stacks.
+ * A single frame larger than that is also taken so, which does no harm: its
+ * call still nests, and only what a lost return would have shown is missed.
+ */
+#define NEAR_BYTES	(256u << 10)
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) < NEAR_BYTES;
+}
+
+static int tell(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *call, uint32_t depth,
+		uint16_t kind, uint16_t ending)
+{
+	struct event ev = {
+		.rec = rec, .task = t, .time = c->time, .kind = kind, .ending = ending, .depth = depth, .call = call,
+	};
+
+	t->last = c->time;
+	c->counts->events++;
+	return segment_event(c->segment, &ev);
+}
+
+/* The innermost call ends. */
+static int close_top(struct calls *c, struct task *t, const struct rec_hdr *rec, uint16_t ending)
+{
+	const struct call *call = &t->call[--t->depth];
+
+	if (ending == ENDED_INFERRED)
+		c->counts->inferred++;
+	return tell(c, t, rec, call, t->depth, call->kind == REC_SYS_ENTER ? REC_SYS_EXIT : REC_FUNC_EXIT, ending);
+}
+
+static int close_down_to(struct calls *c, struct task *t, const struct rec_hdr *rec, size_t depth)
+{
+	int err = 0;
+
+	while (t->depth > depth && !err)
+		err = close_top(c, t, rec, ENDED_INFERRED);
+	return err;
+}
+
+/* A syscall open when something else of the task is seen has come back unseen. */
+static int close_open_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec)
+{
+	if (t->depth && t->call[t->depth - 1].kind == REC_SYS_ENTER)
+		return close_top(c, t, rec, ENDED_INFERRED);
+	return 0;
+}
+
+/* The depth up to which calls lie on the stack of @sp or on stacks left for it: those above it are on another. */
+static size_t depth_of_stack(const struct task *t, uint64_t sp)
+{
+	size_t n = t->depth;
+
+	while (n && !is_near(t->call[n - 1].sp, sp))
+		n--;
+	return n;
+}
+
+/*
+ * Has the frame of @call been left when the task is about to run a function at
+ * @sp? At the same place only one whose return would not be seen: else it is a
+ * tail call, whose returns come both, innermost first.
+ */
+static bool is_left(const struct call *call, uint64_t sp)
+{
+	return is_near(call->sp, sp) && (call->sp < sp || (call->sp == sp && call->flags & REC_F_NO_EXIT));
+}
+
+static int close_left(struct calls *c, struct task *t, const struct rec_hdr *rec, uint64_t sp)
+{
+	size_t depth = depth_of_stack(t, sp);
+
+	if (!depth)
+		return 0;			/* a stack not seen before, or one that has no open call */
+	while (depth && is_left(&t->call[depth - 1], sp))
+		depth--;
+	return close_down_to(c, t, rec, depth);
+}
+
+int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *call)
+{
+	int err = close_open_syscall(c, t, rec);
+
+	if (call->kind == REC_FUNC_ENTRY)
+		err = err ?: close_left(c, t, rec, call->sp);
+	err = err ?: grow(&t->call, &t->call_room, t->depth, sizeof(*t->call));
+	if (err)
+		return err;
+	t->call[t->depth++] = *call;
+	return tell(c, t, rec, &t->call[t->depth - 1], t->depth - 1, call->kind, ENDED_SEEN);
+}
+
+static bool is_call_of(const struct call *call, uint32_t id, uint64_t sp)
+{
+	return call->kind == REC_FUNC_ENTRY && call->id == id && call->sp == sp;
+}
+
+int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t id, uint64_t sp)
+{
+	size_t n = t->depth;
+	int err;
+
+	while (n && !is_call_of(&t->call[n - 1], id, sp))
+		n--;
+	if (!n) {				/* closed before, or its entry was lost */
+		c->counts->unmatched++;
+		return close_left(c, t, rec, sp);
+	}
+	err = close_down_to(c, t, rec, n);
+	return err ?: close_top(c, t, rec, ENDED_SEEN);
+}
+
+int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr)
+{
+	const struct call *top = t->depth ? &t->call[t->depth - 1] : NULL;
+
+	if (!top || top->kind != REC_SYS_ENTER || top->id != nr) {
+		c->counts->unmatched++;		/* execve's own, a new thread's clone, a signal's return */
+		return close_open_syscall(c, t, rec);
+	}
+	return close_top(c, t, rec, ENDED_SEEN);
+}
+
+int calls_close_all(struct calls *c, struct task *t, const struct rec_hdr *rec)
+{
+	int err = 0;
+
+	while (t->depth && !err)
+		err = close_top(c, t, rec, ENDED_WITH_TASK);
+	return err;
+}
+
+int calls_inherit(struct task *child, const struct task *parent)
+{
+	if (!parent->depth)
+		return 0;
+	child->call = malloc(parent->depth * sizeof(*child->call));
+	if (!child->call)
+		return -ENOMEM;
+	memcpy(child->call, parent->call, parent->depth * sizeof(*child->call));
+	child->depth = child->call_room = parent->depth;
+	return 0;
+}

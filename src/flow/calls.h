@@ -1,0 +1,44 @@
+/*
+ * calls.h - the open calls of a task, kept right by stack pointers.
+ *
+ * Part of the tracker. Stacks grow down: a frame below the stack pointer at
+ * hand has been left, whether by a return we saw, one that was lost, longjmp()
+ * or an exception. So every record first closes what it shows to be gone, and
+ * the depth never drifts.
+ *
+ * A task may have more than one stack: a signal's, a coroutine's, a
+ * goroutine's. They are told apart by distance. Going over to another closes
+ * nothing; coming back closes what was opened elsewhere in between, since the
+ * viewers know one stack per task.
+ */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <stdint.h>
+
+#include "event.h"
+
+struct rec_hdr;
+struct segment;
+struct tracker_counts;
+
+/* What calls need of the tracker. */
+struct calls {
+	struct segment	      *segment;
+	struct tracker_counts *counts;
+	uint64_t	       time;	/* of the event at hand: never decreases */
+};
+
+/* @call: kind, id, sp, addr, func and flags filled in. */
+int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *call);
+
+int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t id, uint64_t sp);
+int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr);
+
+/* Every open call ends now, innermost first. */
+int calls_close_all(struct calls *c, struct task *t, const struct rec_hdr *rec);
+
+/* A forked child returns through its parent's frames. */
+int calls_inherit(struct task *child, const struct task *parent);
+
+#endif

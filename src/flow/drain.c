@@ -1,0 +1,164 @@
+/*
+ * drain.c - every few milliseconds, all rings into one round.
+ *
+ * The clock is read before the rings are, and every record is stamped after
+ * its space was reserved: so a record that a later round brings is not older
+ * than this round's instant, but for the few programs that were just between
+ * the two. The merge allows them a whole round.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base.h"
+#include "clock.h"
+#include "flow/drain.h"
+#include "flow/round.h"
+#include "record.h"
+
+#define SLEEP_MIN_MS	5
+#define SLEEP_MAX_MS	50
+
+struct tally {				/* as in recorder.bpf.h */
+	uint64_t lost[REC_CLASSES];
+};
+
+struct drain {
+	pthread_t	    thread;
+	atomic_bool	    stop;
+	struct drain_args   args;
+	struct ring_buffer **ring;
+	struct tally	   *tally, *seen;	/* one per CPU: as just read, as last reported */
+	struct round	   *round;		/* being filled */
+	struct chunk	   *chunk;
+};
+
+static int take_record(void *ctx, void *data, size_t len)
+{
+	struct drain *d = ctx;
+	void *at = chunk_add(d->chunk, len);
+
+	if (!at)
+		return -ENOMEM;
+	memcpy(at, data, len);
+	return 0;
+}
+
+/* A LOST record for each CPU whose counts have grown. */
+static void report_losses(struct drain *d)
+{
+	uint32_t zero = 0;
+
+	if (bpf_map_lookup_elem(d->args.tallies_fd, &zero, d->tally))
+		return;
+	for (unsigned cpu = 0; cpu < d->args.ring_count; cpu++) {
+		struct rec_lost *r;
+
+		if (!memcmp(&d->tally[cpu], &d->seen[cpu], sizeof(d->seen[cpu])))
+			continue;
+		r = chunk_add(&d->round->chunk[cpu], sizeof(*r));
+		if (!r)
+			return;			/* reported with the next round's */
+		memset(r, 0, sizeof(*r));
+		r->hdr = (struct rec_hdr){ .time = clock_now(), .kind = REC_LOST, .size = sizeof(*r), .cpu = cpu };
+		for (int i = 0; i < REC_CLASSES; i++)
+			r->count[i] = d->tally[cpu].lost[i] - d->seen[cpu].lost[i];
+		d->seen[cpu] = d->tally[cpu];
+	}
+}
+
+/* Returns the bytes taken from the fullest ring. */
+static size_t drain_once(struct drain *d, bool is_last)
+{
+	size_t most = 0;
+
+	d->round = round_create(d->args.ring_count);
+	if (!d->round)
+		return 0;
+	d->round->instant = clock_now();
+	d->round->last = is_last;
+	for (unsigned i = 0; i < d->args.ring_count; i++) {
+		d->chunk = &d->round->chunk[i];
+		(void)ring_buffer__consume(d->ring[i]);
+		most = MAX(most, d->chunk->len);
+	}
+	report_losses(d);
+	queue_push(d->args.queue, TAKE(d->round));
+	return most;
+}
+
+static void *drain_loop(void *ctx)
+{
+	struct drain *d = ctx;
+	unsigned ms = SLEEP_MIN_MS;
+
+	pthread_setname_np(pthread_self(), "drain");
+	while (!d->stop) {
+		struct timespec t = { .tv_nsec = ms * 1000000l };
+		size_t most;
+
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+		if (queue_is_full(d->args.queue))
+			continue;
+		most = drain_once(d, false);
+		/* A ring an eighth full in one sleep: come back at once. Nearly nothing: sleep longer. */
+		if (most > d->args.ring_bytes / 8)
+			ms = 1;
+		else if (most > d->args.ring_bytes / 64)
+			ms = SLEEP_MIN_MS;
+		else
+			ms = MIN(ms * 2, (unsigned)SLEEP_MAX_MS);
+	}
+	drain_once(d, true);
+	return NULL;
+}
+
+static void drain_free(struct drain *d)
+{
+	for (unsigned i = 0; d->ring && i < d->args.ring_count; i++)
+		ring_buffer__free(d->ring[i]);
+	free(d->ring);
+	free(d->tally);
+	free(d->seen);
+	free(d);
+}
+
+int drain_start(struct drain **ret, const struct drain_args *args)
+{
+	struct drain *d = calloc(1, sizeof(*d));
+	unsigned cpus = libbpf_num_possible_cpus();
+	int err = -ENOMEM;
+
+	if (!d)
+		return -ENOMEM;
+	d->args = *args;
+	d->ring = calloc(args->ring_count, sizeof(*d->ring));
+	d->tally = calloc(cpus, sizeof(*d->tally));
+	d->seen = calloc(cpus, sizeof(*d->seen));
+	if (!d->ring || !d->tally || !d->seen)
+		goto out;
+	for (unsigned i = 0; i < args->ring_count; i++) {
+		d->ring[i] = ring_buffer__new(args->ring_fd[i], take_record, d, NULL);
+		err = d->ring[i] ? 0 : -errno;
+		if (err)
+			goto out;
+	}
+	err = -pthread_create(&d->thread, NULL, drain_loop, d);
+out:
+	if (err)
+		drain_free(d);
+	else
+		*ret = d;
+	return err;
+}
+
+void drain_finish(struct drain *d)
+{
+	if (!d)
+		return;
+	d->stop = true;
+	pthread_join(d->thread, NULL);
+	drain_free(d);
+}

@@ -1,0 +1,29 @@
+/*
+ * drain.h - the thread that copies rings into rounds.
+ *
+ * It sleeps between rounds, opens no file, and stops taking when the queue is
+ * full: then the rings fill, and BPF counts what it cannot store.
+ */
+#ifndef DRAIN_H
+#define DRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct drain;
+struct queue;
+
+struct drain_args {
+	const int    *ring_fd;		/* one per CPU; lent */
+	unsigned      ring_count;
+	size_t	      ring_bytes;
+	int	      tallies_fd;	/* the per-CPU counts of what was lost */
+	struct queue *queue;
+};
+
+int  drain_start(struct drain **ret, const struct drain_args *args);
+
+/* One last round, pushed with its last mark; then the thread ends. Frees @d. */
+void drain_finish(struct drain *d);
+
+#endif

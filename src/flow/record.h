@@ -1,0 +1,24 @@
+/*
+ * record.h - the record table: one row per kind.
+ */
+#ifndef FLOW_RECORD_H
+#define FLOW_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../include/record.h"
+
+struct record_kind {
+	const char *name;
+	uint16_t    size;	/* of its struct: no record of this kind is smaller */
+	uint16_t    class;	/* enum rec_class: what its loss is counted under */
+};
+
+extern const struct record_kind record_kinds[REC_KINDS];
+
+/* Is @rec, of which @room bytes can be read, whole: a known kind, of a sane size, its texts inside it? */
+bool record_is_sane(const struct rec_hdr *rec, size_t room);
+
+#endif

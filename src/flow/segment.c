@@ -1,0 +1,138 @@
+/*
+ * segment.c - one loop over the open sinks per callback.
+ */
+#include "base.h"
+#include "event.h"
+#include "flow/segment.h"
+#include "log.h"
+#include "sink.h"
+
+struct open_sink {
+	const struct sink_ops *ops;
+	struct sink	      *sink;	/* NULL: it failed and was closed */
+};
+
+struct segment {
+	struct open_sink open[SINKS_MAX];
+	unsigned	 count;
+	uint64_t	 wants;		/* of all open sinks */
+	int		 err;		/* the first */
+};
+
+int segment_create(struct segment **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+void segment_destroy(struct segment *s)
+{
+	if (s)
+		segment_close(s);
+	free(s);
+}
+
+int segment_open(struct segment *s, const struct sink_ops *ops, int dirfd, const struct about *about)
+{
+	struct sink_args args = { .dirfd = dirfd, .slot = s->count, .about = about };
+	struct open_sink *o = &s->open[s->count];
+	int err;
+
+	if (s->count == SINKS_MAX)
+		return -E2BIG;
+	err = ops->open(&o->sink, &args);
+	if (err)
+		return err;
+	o->ops = ops;
+	s->wants |= ops->wants;
+	s->count++;
+	return 0;
+}
+
+/* The sink is done for; what it has written stays. */
+static void give_up(struct segment *s, struct open_sink *o, int err)
+{
+	fail(err, "format '%s' stopped here: its files hold what came before", o->ops->name);
+	if (!s->err)
+		s->err = err;
+	(void)o->ops->close(TAKE(o->sink));
+}
+
+/* Call @callback of every open sink that has one; an error closes that sink only. */
+#define EACH_SINK(s, callback, ...) do {							\
+	for (struct open_sink *o = (s)->open; o < (s)->open + (s)->count; o++) {		\
+		int err_ = o->sink && o->ops->callback ? o->ops->callback(o->sink, ##__VA_ARGS__) : 0; \
+												\
+		if (err_)									\
+			give_up((s), o, err_);							\
+	}											\
+} while (0)
+
+int segment_session_begin(struct segment *s, const struct session *sess)
+{
+	EACH_SINK(s, session_begin, sess);
+	return 0;
+}
+
+int segment_map_added(struct segment *s, const struct session *sess, const struct map *map)
+{
+	EACH_SINK(s, map_added, sess, map);
+	return 0;
+}
+
+int segment_task_begin(struct segment *s, struct task *t)
+{
+	EACH_SINK(s, task_begin, t);
+	return 0;
+}
+
+int segment_task_exec(struct segment *s, struct task *t, uint64_t time)
+{
+	EACH_SINK(s, task_exec, t, time);
+	return 0;
+}
+
+int segment_event(struct segment *s, const struct event *ev)
+{
+	if (!(s->wants & SINK_WANTS(ev->kind)))
+		return 0;
+	for (struct open_sink *o = s->open; o < s->open + s->count; o++) {
+		int err;
+
+		if (!o->sink || !(o->ops->wants & SINK_WANTS(ev->kind)))
+			continue;
+		err = o->ops->event(o->sink, ev);
+		if (err)
+			give_up(s, o, err);
+	}
+	return 0;
+}
+
+int segment_task_end(struct segment *s, struct task *t)
+{
+	EACH_SINK(s, task_end, t);
+	return 0;
+}
+
+int segment_lost(struct segment *s, unsigned cpu, uint64_t time, const uint64_t *count)
+{
+	EACH_SINK(s, lost, cpu, time, count);
+	return 0;
+}
+
+int segment_checkpoint(struct segment *s)
+{
+	EACH_SINK(s, checkpoint);
+	return 0;
+}
+
+int segment_close(struct segment *s)
+{
+	for (struct open_sink *o = s->open; o < s->open + s->count; o++) {
+		int err = o->sink ? o->ops->close(TAKE(o->sink)) : 0;
+
+		if (err && !s->err)
+			s->err = fail(err, "format '%s' could not be finished", o->ops->name);
+	}
+	return s->err;
+}

@@ -1,0 +1,35 @@
+/*
+ * segment.h - the open sinks of a recording, told of everything together.
+ *
+ * A sink that fails is closed and named; the others go on.
+ */
+#ifndef SEGMENT_H
+#define SEGMENT_H
+
+#include <stdint.h>
+
+struct about;
+struct event;
+struct map;
+struct segment;
+struct session;
+struct sink_ops;
+struct task;
+
+int  segment_create(struct segment **ret);
+void segment_destroy(struct segment *s);
+
+/* Open @ops with files in @dirfd (lent). */
+int  segment_open(struct segment *s, const struct sink_ops *ops, int dirfd, const struct about *about);
+
+int  segment_session_begin(struct segment *s, const struct session *sess);
+int  segment_map_added(struct segment *s, const struct session *sess, const struct map *map);
+int  segment_task_begin(struct segment *s, struct task *t);
+int  segment_task_exec(struct segment *s, struct task *t, uint64_t time);
+int  segment_event(struct segment *s, const struct event *ev);
+int  segment_task_end(struct segment *s, struct task *t);
+int  segment_lost(struct segment *s, unsigned cpu, uint64_t time, const uint64_t *count);
+int  segment_checkpoint(struct segment *s);
+int  segment_close(struct segment *s);		/* the first error of any sink since the start */
+
+#endif

@@ -1,0 +1,528 @@
+/*
+ * tracker.c - tasks by id, sessions, maps; every record brought to its place.
+ *
+ * A handler per kind of record; the calls of a task are kept in calls.c. A
+ * task that was never announced (its fork was lost, or it was there before us)
+ * is made when its first record comes.
+ */
+#include "base.h"
+#include "event.h"
+#include "flow/calls.h"
+#include "flow/record.h"
+#include "flow/segment.h"
+#include "flow/tracker.h"
+#include "image.h"
+
+#define TASK_BUCKETS	4096	/* a power of two */
+#define PAGE		4096ull
+
+struct tracker {
+	struct calls	      calls;
+	struct segment	     *segment;
+	struct tracker_counts counts;
+	struct task	     *bucket[TASK_BUCKETS];
+	struct task	     *latest;		/* the task of the record before */
+	struct session	     *sessions;
+	uint64_t	      session_ids;
+	const char	     *exe;		/* of a session whose exec was not seen */
+	struct image	    **image;		/* owned; by first_func, ascending */
+	size_t		      image_count, image_room;
+};
+
+int tracker_create(struct tracker **ret, struct segment *segment, const char *exe)
+{
+	struct tracker *tr = calloc(1, sizeof(*tr));
+
+	if (!tr)
+		return -ENOMEM;
+	tr->segment = segment;
+	tr->calls.segment = segment;
+	tr->calls.counts = &tr->counts;
+	tr->exe = exe ?: "";
+	*ret = tr;
+	return 0;
+}
+
+static void session_free(struct session *s)
+{
+	for (size_t i = 0; i < s->map_count; i++)
+		free((char *)s->map[i].path);
+	free(s->map);
+	free((char *)s->exe);
+	free(s);
+}
+
+static void task_free(struct task *t)
+{
+	free(t->call);
+	free(t);
+}
+
+void tracker_destroy(struct tracker *tr)
+{
+	if (!tr)
+		return;
+	for (size_t i = 0; i < TASK_BUCKETS; i++)
+		while (tr->bucket[i])
+			task_free(({ struct task *t = tr->bucket[i]; tr->bucket[i] = t->next; t; }));
+	while (tr->sessions)
+		session_free(({ struct session *s = tr->sessions; tr->sessions = s->next; s; }));
+	for (size_t i = 0; i < tr->image_count; i++)
+		image_destroy(tr->image[i]);
+	free(tr->image);
+	free(tr);
+}
+
+const struct tracker_counts *tracker_counts(const struct tracker *tr)
+{
+	return &tr->counts;
+}
+
+/* ---- images ---- */
+
+static const struct image *image_of_func(const struct tracker *tr, uint32_t id)
+{
+	size_t low = 0, high = tr->image_count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		const struct image *img = tr->image[mid];
+
+		if (id < img->first_func)
+			high = mid;
+		else if (id - img->first_func >= img->func_count)
+			low = mid + 1;
+		else
+			return img;
+	}
+	return NULL;
+}
+
+static bool is_image_of(const struct image *img, const struct map *m)
+{
+	return img->ino == m->ino && img->gen == m->gen && (img->dev == m->dev || !strcmp(img->path, m->path));
+}
+
+static const struct image *image_of_map(const struct tracker *tr, const struct map *m)
+{
+	for (size_t i = tr->image_count; i--; )
+		if (is_image_of(tr->image[i], m))
+			return tr->image[i];
+	return NULL;
+}
+
+/* Where the file begins in memory, from what the record said and, once it is known, the file's own layout. */
+static void map_place(struct map *m)
+{
+	const struct image *img = m->image;
+
+	switch (m->at) {
+	case IMAGE_PHDR:
+		m->start = img ? m->addr - (img->phdr_addr - img->load_addr) : m->addr & ~(PAGE - 1);
+		break;
+	case IMAGE_BASE:
+		m->start = m->addr + (img ? img->load_addr : 0);
+		break;
+	default:
+		m->start = m->addr - m->offset;
+		if (img)			/* the text segment's file offset and address may differ */
+			m->start = m->addr - m->offset + img->text_offset - (img->text_addr - img->load_addr);
+		break;
+	}
+	m->end = m->start + (img ? ROUND_UP(img->load_size, PAGE) : MAX(m->len + m->offset, PAGE));
+}
+
+int tracker_image(struct tracker *tr, struct image *img)
+{
+	size_t i = tr->image_count;
+	int err = grow(&tr->image, &tr->image_room, i, sizeof(*tr->image));
+
+	if (err) {
+		image_destroy(img);
+		return err;
+	}
+	for (; i && tr->image[i - 1]->first_func > img->first_func; i--)
+		tr->image[i] = tr->image[i - 1];
+	tr->image[i] = img;
+	tr->image_count++;
+	for (struct session *s = tr->sessions; s; s = s->next)
+		for (struct map *m = s->map; m < s->map + s->map_count; m++)
+			if (!m->image && is_image_of(img, m)) {
+				m->image = img;
+				map_place(m);
+			}
+	return 0;
+}
+
+/* ---- sessions ---- */
+
+static struct session *session_create(struct tracker *tr, uint32_t pid, uint64_t time)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->id = ++tr->session_ids;
+	s->pid = pid;
+	s->time = time;
+	s->exe = strdup(tr->exe);
+	if (!s->exe) {
+		free(s);
+		return NULL;
+	}
+	s->next = tr->sessions;
+	tr->sessions = s;
+	return s;
+}
+
+static int session_tell(struct tracker *tr, struct session *s)
+{
+	int err = segment_session_begin(tr->segment, s);
+
+	s->is_told = true;
+	for (size_t i = 0; i < s->map_count && !err; i++)
+		err = segment_map_added(tr->segment, s, &s->map[i]);
+	return err;
+}
+
+/*
+ * The sinks hear of a task's session, then of the task in it. After an exec that
+ * waits until the program's file is known, or for the first record that does not.
+ */
+static int tell_place(struct tracker *tr, struct task *t)
+{
+	struct session *s = t->session;
+	bool is_new = !s->is_told;
+	int err = is_new ? session_tell(tr, s) : 0;
+
+	if (err)
+		return err;
+	if (!t->is_told) {
+		t->is_told = true;
+		return segment_task_begin(tr->segment, t);
+	}
+	return is_new ? segment_task_exec(tr->segment, t, s->time) : 0;
+}
+
+static const struct map *session_map_of(struct session *s, const struct image *img)
+{
+	if (s->last_map < s->map_count && s->map[s->last_map].image == img)
+		return &s->map[s->last_map];
+	for (size_t i = 0; i < s->map_count; i++)
+		if (s->map[i].image == img) {
+			s->last_map = i;
+			return &s->map[i];
+		}
+	return NULL;
+}
+
+/* ---- tasks ---- */
+
+static struct task **bucket_of(struct tracker *tr, uint32_t tid)
+{
+	return &tr->bucket[tid & (TASK_BUCKETS - 1)];
+}
+
+static struct task *task_find(struct tracker *tr, uint32_t tid)
+{
+	struct task *t = tr->latest;
+
+	if (t && t->tid == tid)
+		return t;
+	for (t = *bucket_of(tr, tid); t && t->tid != tid; t = t->next)
+		;
+	if (t)
+		tr->latest = t;
+	return t;
+}
+
+static struct task *task_create(struct tracker *tr, uint32_t pid, uint32_t tid, struct task *parent)
+{
+	struct task *t = calloc(1, sizeof(*t));
+	struct task **bucket = bucket_of(tr, tid);
+
+	if (!t)
+		return NULL;
+	t->tid = tid;
+	t->pid = pid;
+	t->begin = t->last = tr->calls.time;
+	if (parent) {
+		t->parent_tid = parent->tid;
+		t->parent_pid = parent->pid;
+		t->session = parent->session;
+	}
+	t->next = *bucket;
+	*bucket = t;
+	tr->counts.tasks++;
+	return t;
+}
+
+/* Takes it out of the table and frees it: what is not done before is never done. */
+static int task_end(struct tracker *tr, struct task *t)
+{
+	struct task **at = bucket_of(tr, t->tid);
+	int err = segment_task_end(tr->segment, t);
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	if (tr->latest == t)
+		tr->latest = NULL;
+	task_free(t);
+	return err;
+}
+
+/* A task whose beginning was not seen: in its process's session when that is known. */
+static struct task *task_unannounced(struct tracker *tr, const struct rec_hdr *rec)
+{
+	struct task *leader = rec->tid != rec->pid ? task_find(tr, rec->pid) : NULL;
+	struct session *s = leader ? leader->session : session_create(tr, rec->pid, tr->calls.time);
+	struct task *t = s ? task_create(tr, rec->pid, rec->tid, leader) : NULL;
+
+	if (t)
+		t->session = s;
+	return t;
+}
+
+/* The task of @rec, made when it is new; NULL: no memory. */
+static struct task *task_of(struct tracker *tr, const struct rec_hdr *rec)
+{
+	return task_find(tr, rec->tid) ?: task_unannounced(tr, rec);
+}
+
+static void set_comm(struct task *t, const char comm[REC_COMM])
+{
+	memcpy(t->comm, comm, REC_COMM);
+	t->comm[REC_COMM] = '\0';
+}
+
+/* An event that is neither the begin nor the end of a call. */
+static int tell(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	struct event ev = { .rec = rec, .task = t, .time = tr->calls.time, .kind = rec->kind, .depth = t->depth };
+
+	t->last = ev.time;
+	tr->counts.events++;
+	return segment_event(tr->segment, &ev);
+}
+
+/* ---- a handler per kind ---- */
+
+static int on_task_new(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_task_new *r = (const void *)rec;
+	struct task *old = task_find(tr, r->new_tid), *child;
+	int err = old ? calls_close_all(&tr->calls, old, rec) ?: task_end(tr, old) : 0;
+
+	if (err)
+		return err;
+	child = task_create(tr, r->new_pid, r->new_tid, t);
+	if (!child)
+		return -ENOMEM;
+	set_comm(child, r->comm);
+	if (r->new_pid != t->pid)
+		err = calls_inherit(child, t);
+	err = err ?: tell_place(tr, child);
+	return err ?: tell(tr, t, rec);
+}
+
+/* The thread that exec'd goes on under its leader's id; its own ends without an exit record. */
+static int take_over(struct tracker *tr, const struct rec_task_exec *r)
+{
+	struct task *old = r->old_tid != r->hdr.tid ? task_find(tr, r->old_tid) : NULL;
+
+	if (!old)
+		return 0;
+	return calls_close_all(&tr->calls, old, &r->hdr) ?: task_end(tr, old);
+}
+
+static int on_task_exec(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_task_exec *r = (const void *)rec;
+	int err = take_over(tr, r);
+
+	t = task_find(tr, rec->tid);
+	err = err ?: calls_close_all(&tr->calls, t, rec);
+	if (err)
+		return err;
+	if (t->session->map_count || t->session->pid != t->pid)	/* else it was made for this exec */
+		t->session = session_create(tr, rec->pid, tr->calls.time);
+	if (!t->session)
+		return -ENOMEM;
+	t->session->stack = r->stack;
+	set_comm(t, r->comm);
+	return tell(tr, t, rec);
+}
+
+static int on_task_name(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_task_name *r = (const void *)rec;
+
+	set_comm(t, r->comm);
+	return tell(tr, t, rec);
+}
+
+static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	int err = calls_close_all(&tr->calls, t, rec);
+
+	err = err ?: tell(tr, t, rec);
+	t->is_gone = true;
+	return err ?: task_end(tr, t);
+}
+
+/* "/a/b/c" from "c\0b\0a\0"; "/" from nothing. */
+static char *path_of(const struct rec_image *r)
+{
+	size_t n = strnlen(r->path, r->path_len) ? r->path_len : 0, at = 0;
+	char *path = malloc(n + 2);
+
+	if (!path)
+		return NULL;
+	path[at++] = '/';
+	while (n) {
+		size_t end = n - (r->path[n - 1] == '\0'), start = end;
+
+		while (start && r->path[start - 1])
+			start--;
+		if (at > 1)
+			path[at++] = '/';
+		memcpy(path + at, r->path + start, end - start);
+		at += end - start;
+		n = start;
+	}
+	path[at] = '\0';
+	return path;
+}
+
+static bool is_same_place(const struct map *a, const struct map *b)
+{
+	return a->ino == b->ino && a->dev == b->dev && a->gen == b->gen && a->start == b->start;
+}
+
+static int on_image(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_image *r = (const void *)rec;
+	struct session *s = t->session;
+	struct map m = {
+		.dev = r->dev, .gen = r->gen, .ino = r->ino,
+		.addr = r->addr, .len = r->len, .offset = r->offset, .at = r->at,
+	};
+	int err = grow(&s->map, &s->map_room, s->map_count, sizeof(*s->map));
+
+	m.path = err ? NULL : path_of(r);
+	if (!m.path)
+		return -ENOMEM;
+	m.image = image_of_map(tr, &m);
+	map_place(&m);
+	for (size_t i = 0; i < s->map_count; i++)
+		if (is_same_place(&s->map[i], &m)) {	/* another segment of a file that is known */
+			free((char *)m.path);
+			return 0;
+		}
+	s->map[s->map_count++] = m;
+	if (r->at == IMAGE_PHDR) {
+		free((char *)s->exe);
+		s->exe = strdup(m.path);
+		if (!s->exe)
+			return -ENOMEM;
+		if (!s->is_told)
+			return tell_place(tr, t);
+	}
+	return s->is_told ? segment_map_added(tr->segment, s, &s->map[s->map_count - 1]) : 0;
+}
+
+static int on_sys_enter(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_sys_enter *r = (const void *)rec;
+	struct call call = { .kind = REC_SYS_ENTER, .id = r->nr, .flags = rec->flags };
+
+	tr->counts.syscalls++;
+	if (t->depth)
+		call.sp = t->call[t->depth - 1].sp;	/* where its caller is, as far as is known */
+	return calls_enter(&tr->calls, t, rec, &call);
+}
+
+static int on_sys_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	return calls_exit_syscall(&tr->calls, t, rec, ((const struct rec_sys_exit *)rec)->nr);
+}
+
+static int on_func_entry(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_func *r = (const void *)rec;
+	const struct image *img = image_of_func(tr, r->func);
+	const struct map *m = img ? session_map_of(t->session, img) : NULL;
+	struct call call = { .kind = REC_FUNC_ENTRY, .id = r->func, .sp = r->sp, .flags = rec->flags };
+
+	tr->counts.functions++;
+	if (img) {
+		call.func = &img->func[r->func - img->first_func];
+		call.addr = m ? m->start + call.func->addr : 0;
+	}
+	return calls_enter(&tr->calls, t, rec, &call);
+}
+
+static int on_func_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_func *r = (const void *)rec;
+
+	return calls_exit_function(&tr->calls, t, rec, r->func, r->sp);
+}
+
+static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const struct rec_hdr *) = {
+	[REC_TASK_NEW]	 = on_task_new,
+	[REC_TASK_EXEC]	 = on_task_exec,
+	[REC_TASK_NAME]	 = on_task_name,
+	[REC_TASK_EXIT]	 = on_task_exit,
+	[REC_IMAGE]	 = on_image,
+	[REC_SYS_ENTER]	 = on_sys_enter,
+	[REC_SYS_EXIT]	 = on_sys_exit,
+	[REC_FUNC_ENTRY] = on_func_entry,
+	[REC_FUNC_EXIT]	 = on_func_exit,
+	[REC_TASK_LOST]	 = tell,
+};
+
+static int on_lost(struct tracker *tr, const struct rec_lost *r)
+{
+	uint64_t count[REC_CLASSES];
+
+	for (int i = 0; i < REC_CLASSES; i++) {
+		count[i] = r->count[i];
+		tr->counts.lost[i] += r->count[i];
+	}
+	return segment_lost(tr->segment, r->hdr.cpu, tr->calls.time, count);
+}
+
+int tracker_record(void *tracker, const struct rec_hdr *rec)
+{
+	struct tracker *tr = tracker;
+	struct task *t;
+	int err;
+
+	if (rec->time > tr->calls.time)
+		tr->calls.time = rec->time;
+	else if (rec->time < tr->calls.time)
+		tr->counts.late++;
+	if (rec->kind == REC_LOST)
+		return on_lost(tr, (const void *)rec);
+	t = task_of(tr, rec);
+	if (!t)
+		return -ENOMEM;
+	if (rec->kind != REC_IMAGE && rec->kind != REC_TASK_EXEC && !(t->is_told && t->session->is_told)) {
+		err = tell_place(tr, t);
+		if (err)
+			return err;
+	}
+	return handlers[rec->kind](tr, t, rec);
+}
+
+int tracker_finish(struct tracker *tr)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < TASK_BUCKETS; i++)
+		while (tr->bucket[i] && !err)
+			err = tell_place(tr, tr->bucket[i]) ?: task_end(tr, tr->bucket[i]);
+	return err;
+}

@@ -1,0 +1,43 @@
+/*
+ * tracker.h - records in, events out: which task, session and call depth each belongs to.
+ *
+ * The only part that knows tasks. Runs in the writer thread.
+ */
+#ifndef TRACKER_H
+#define TRACKER_H
+
+#include <stdint.h>
+
+#include "record.h"
+
+struct image;
+struct rec_hdr;
+struct segment;
+struct tracker;
+
+struct tracker_counts {
+	uint64_t events;	/* handed to the sinks */
+	uint64_t tasks;
+	uint64_t functions, syscalls;	/* entries */
+	uint64_t inferred;	/* calls whose end was not seen but shown by a later record */
+	uint64_t unmatched;	/* ends of calls that were not open */
+	uint64_t lost[REC_CLASSES];	/* over all CPUs */
+	uint64_t late;		/* records older than one before them: passed on with its time */
+};
+
+/* @segment is lent. @exe, lent: what the first task is about to exec; NULL: not known. */
+int  tracker_create(struct tracker **ret, struct segment *segment, const char *exe);
+void tracker_destroy(struct tracker *t);
+
+/* A merge_fn. */
+int  tracker_record(void *tracker, const struct rec_hdr *rec);
+
+/* Takes @img. From now on records may name its functions. */
+int  tracker_image(struct tracker *t, struct image *img);
+
+/* The recording is over: tell the sinks of the end of every task that is left. */
+int  tracker_finish(struct tracker *t);
+
+const struct tracker_counts *tracker_counts(const struct tracker *t);
+
+#endif
