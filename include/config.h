@@ -49,13 +49,25 @@ struct config {
 	/* talk */
 	bool	    dry_run, doctor;
 	bool	    status;		/* the status line: stderr is a terminal and not -q; --status=never */
+	int	    verbosity;		/* -q, -v, -vv: enum log_level; the log has been told already */
 
 	uint64_t    denied_features;	/* --no-feature NAME,...: bit per enum kernel_feature */
+
+	char	   *env_words, **env_argv;	/* RECORDER_OPTS, which fields above may point into */
 };
 
+#define STRING_BYTES_MAX	4000	/* -s at most: what fits into a record beside the other texts of a call */
+
+#define EXIT_USAGE	2		/* a wrong command line */
+
 /*
- * Parse @argc/@argv into @ret. Returns 0, or the exit status to leave with + 1
- * (1: all is said and done, as with --help; 3: a wrong command line, one line printed).
+ * Parse @argc/@argv into @ret; options in the environment's RECORDER_OPTS come
+ * before them. @argv is lent as long as the config lives. The command, if there
+ * is one, has been found and can be executed, as far as recorder itself can see.
+ *
+ * Returns 0, or 1 + the exit status to leave with, everything having been said:
+ * 1 after --help and --version, 1 + EXIT_USAGE, or 1 + 126 or 127 when the command
+ * cannot be run.
  */
 int  config_parse(struct config **ret, int argc, char **argv);
 void config_destroy(struct config *cfg);

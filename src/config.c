@@ -1,0 +1,234 @@
+/*
+ * config.c - from the command line to a config that makes sense.
+ *
+ * The options of the environment come first, then those of the command line,
+ * then what must fit together is checked, and the command is looked for: all
+ * that can be wrong about a command line is said before anything is done.
+ */
+#include <getopt.h>
+#include <sys/sysinfo.h>
+
+#include "base.h"
+#include "config.h"
+#include "identity.h"
+#include "launch.h"
+#include "log.h"
+#include "options.h"
+#include "sink.h"
+
+/* ---- RECORDER_OPTS ---- */
+
+/* A service gets its options from its own unit, not from whatever its manager's environment holds. */
+static bool environment_is_the_users(void)
+{
+	const char *pid = getenv("SYSTEMD_EXEC_PID");	/* systemd.exec(5): the process it started itself */
+
+	return getuid() == geteuid() && (!pid || atol(pid) != getpid());
+}
+
+static int parse_environment(struct config *cfg)
+{
+	const char *text = environment_is_the_users() ? getenv("RECORDER_OPTS") : NULL;
+	struct pass p = { .cfg = cfg, .from = "RECORDER_OPTS: " };
+	size_t room = 0;
+	char *rest;
+	int err;
+
+	if (!text)
+		return 0;
+	cfg->env_words = strdup(text);
+	room = strlen(text) / 2 + 3;
+	p.argv = cfg->env_argv = calloc(room, sizeof(*p.argv));
+	if (!cfg->env_words || !p.argv)
+		return fail(-ENOMEM, "RECORDER_OPTS"), 1 + EXIT_RECORDER;
+	p.argv[p.argc++] = (char *)"recorder";
+	rest = cfg->env_words;
+	while ((p.argv[p.argc] = strsep(&rest, " \t\n")))
+		p.argc += *p.argv[p.argc] != '\0';
+	err = options_parse(&p);
+	if (!err && optind < p.argc) {
+		fail(0, "RECORDER_OPTS: '%s' is not an option", p.argv[optind]);
+		err = 1 + EXIT_USAGE;
+	}
+	return err;
+}
+
+/* ---- what must fit together ---- */
+
+/* A ring's size is a power of two; what was asked for is the least it may be. */
+static int round_ring(struct config *cfg)
+{
+	const size_t most = 1ul << 30;
+	size_t n = 16 << 10;
+
+	if (cfg->ring_bytes > most) {
+		fail(0, "-b: %zu bytes are too many for the buffer of one CPU, which is at most 1G", cfg->ring_bytes);
+		return 1 + EXIT_USAGE;
+	}
+	while (n < cfg->ring_bytes)
+		n *= 2;
+	cfg->ring_bytes = n;
+	return 0;
+}
+
+static int check_without_command(const struct config *cfg, const char *command)
+{
+	const char *who = cfg->replay ? "--replay reads a file and runs nothing" : "--doctor runs nothing";
+
+	if (command) {
+		fail(0, "%s, so there is no place for '%s'", who, command);
+		return 1 + EXIT_USAGE;
+	}
+	if (cfg->replay && cfg->doctor) {
+		fail(0, "--replay and --doctor are two different things to do");
+		return 1 + EXIT_USAGE;
+	}
+	if (cfg->replay && (cfg->user || cfg->as_root || cfg->dry_run)) {
+		fail(0, "%s, so there is no place for %s", who,
+		     cfg->dry_run ? "--dry-run" : cfg->user ? "-u" : "--as-root");
+		return 1 + EXIT_USAGE;
+	}
+	if (cfg->replay && access(cfg->replay, R_OK)) {
+		fail(-errno, "--replay: cannot read '%s'", cfg->replay);
+		return 1 + EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int check_identity(const struct config *cfg)
+{
+	struct identity id;
+
+	if (cfg->user && cfg->as_root) {
+		fail(0, "-u '%s' and --as-root: the command can run as one of them only", cfg->user);
+		return 1 + EXIT_USAGE;
+	}
+	if (cfg->user && identity_find(&id, cfg->user, false))
+		return 1 + EXIT_USAGE;
+	if (cfg->user)
+		identity_release(&id);
+	return 0;
+}
+
+/* Somebody used to "perf record" or "uftrace record" types a verb. */
+static bool is_verb(const char *word)
+{
+	static const char *const verbs[] = { "record", "run", "start", "stop", "trace", "attach", "replay", "report", "live" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(word, verbs[i]))
+			return true;
+	return false;
+}
+
+static int find_command(struct config *cfg)
+{
+	const char *name = cfg->argv[0];
+	__cleanup(free_ptr) char *cwd = NULL;
+	int err = launch_resolve(name, &cfg->exec_path);
+
+	if (err == -ENOENT && !strchr(name, '/')) {
+		fail(0, *name ? "cannot run '%s': there is no such program in PATH" : "the command is empty", name);
+		if (is_verb(name))
+			hint("recorder COMMAND: there are no verbs, recorder only records");
+		else if (*name && !access(name, X_OK))
+			hint("recorder ./%s", name);
+		return 1 + EXIT_NOT_FOUND;
+	}
+	if (err) {
+		fail(err, "cannot run '%s'", name);
+		if (err == -EACCES && strchr(name, '/'))
+			hint("chmod +x '%s', or the program that reads it before it", name);
+		return 1 + launch_failure_status(err);
+	}
+	cwd = *cfg->exec_path == '/' ? NULL : getcwd(NULL, 0);
+	if (*cfg->exec_path == '/' || !cwd)	/* without a working directory there is only the name */
+		cfg->exe = strdup(cfg->exec_path);
+	else if (asprintf(&cfg->exe, "%s/%s", cwd, cfg->exec_path + (strncmp(cfg->exec_path, "./", 2) ? 0 : 2)) < 0)
+		cfg->exe = NULL;
+	return cfg->exe ? 0 : (fail(-ENOMEM, "cannot run '%s'", name), 1 + EXIT_RECORDER);
+}
+
+static int check_config(struct config *cfg, char **words)
+{
+	int err = round_ring(cfg);
+
+	if (err)
+		return err;
+	if (cfg->replay || cfg->doctor)
+		return check_without_command(cfg, words[0]);
+	if (!words[0]) {
+		fail(0, "no command to record");
+		hint("recorder COMMAND [ARG...], or recorder --help");
+		return 1 + EXIT_USAGE;
+	}
+	if (!cfg->syscalls && !cfg->functions && !cfg->libcalls)
+		detail("no syscalls, no functions: only the life of tasks is recorded");
+	cfg->argv = words;
+	err = check_identity(cfg);
+	return err ?: find_command(cfg);
+}
+
+/* 64 MiB over all CPUs: a third of a second of the busiest one, and cheap to make; but no ring below 8 MiB. */
+static size_t usual_ring_bytes(void)
+{
+	size_t n = 64 << 20, cpus = get_nprocs();
+
+	while (n > 8 << 20 && n * cpus > 64 << 20)
+		n /= 2;
+	return n;
+}
+
+static struct config *usual_config(void)
+{
+	struct config *cfg = calloc(1, sizeof(*cfg));
+
+	if (!cfg)
+		return NULL;
+	cfg->syscalls = cfg->functions = cfg->libcalls = cfg->follow = cfg->status = true;
+	memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
+	cfg->string_bytes = 32;
+	cfg->ring_bytes = usual_ring_bytes();
+	cfg->memory_bytes = 256 << 20;
+	return cfg;
+}
+
+DEFINE_CLEANUP(config_destroy, struct config *)
+
+int config_parse(struct config **ret, int argc, char **argv)
+{
+	__cleanup(config_destroyp) struct config *cfg = usual_config();
+	struct pass p = { .cfg = cfg, .argc = argc, .argv = argv, .from = "" };
+	int err;
+
+	if (!cfg)
+		return fail(-ENOMEM, "cannot start"), 1 + EXIT_RECORDER;
+	if (getuid() != geteuid()) {
+		fail(0, "refusing to run set-uid: whoever may call it could record any program as root");
+		return 1 + EXIT_RECORDER;
+	}
+	err = parse_environment(cfg);
+	err = err ?: options_parse(&p);
+	if (err)
+		return err;
+	log_set_level(cfg->verbosity);
+	cfg->status = cfg->status && cfg->verbosity >= LOG_NORMAL && isatty(STDERR_FILENO);
+	err = check_config(cfg, argv + optind);
+	if (err)
+		return err;
+	if (!cfg->sink_count && !cfg->raw && sinks[0])
+		cfg->sink[cfg->sink_count++] = sinks[0];
+	*ret = TAKE(cfg);
+	return 0;
+}
+
+void config_destroy(struct config *cfg)
+{
+	if (!cfg)
+		return;
+	free(cfg->exec_path);
+	free(cfg->exe);
+	free(cfg->env_words);
+	free(cfg->env_argv);
+	free(cfg);
+}
