@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define OUT_BLOCK	65536	/* bytes gathered before a write() */
 
@@ -20,6 +21,7 @@ struct out;
 /* A new file, mode 0600: fails if it exists, never follows a link. */
 int  out_create(struct out **ret, int dirfd, const char *name);
 int  out_memory(struct out **ret);			/* for tests */
+int  out_memory_small(struct out **ret, size_t room);	/* for tests: the disk is full after @room bytes */
 void out_destroy(struct out *o);			/* closes; what is not flushed is lost */
 
 void out_bytes(struct out *o, const void *data, size_t len);
@@ -33,8 +35,17 @@ void out_pad(struct out *o, size_t to);			/* zeroes, up to a multiple of @to */
 void out_patch_u64(struct out *o, uint64_t at, uint64_t v);
 
 /*
+ * What one call of out_bytes() adds is never torn apart: it reaches the file in
+ * one write(), with what was added before it. Room for this many bytes is left
+ * before that happens.
+ */
+size_t out_room(const struct out *o);
+
+/*
  * Many outs may be open at once (one per task), more than a process may have
- * files: out_park() flushes and closes the file, the next write opens it again.
+ * files: out_park() flushes and closes the file and frees its memory. From then
+ * on the file is open only while bytes are written to it; it must still be the
+ * same file, or the out has failed (-ESTALE).
  */
 int  out_park(struct out *o);
 
@@ -49,7 +60,10 @@ const void *out_data(const struct out *o);
 /* Bytes that all outs together have written to files, for the summary. */
 uint64_t out_total(void);
 
-/* Put @name in place at once: write @o's bytes to a temporary file, then rename it over @name. */
+/* Files created from now on belong to @uid and @gid; -1: to whoever creates them. */
+void out_set_owner(uid_t uid, gid_t gid);
+
+/* Put @name in place at once: its bytes go to a temporary file, which out_seal() renames to @name. */
 int  out_create_replacing(struct out **ret, int dirfd, const char *name);
 
 #endif

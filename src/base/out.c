@@ -1,0 +1,377 @@
+/*
+ * out.c - a file being written: bytes gathered in memory, written in blocks.
+ *
+ * A block ends where a call ended, never inside what one out_bytes() brought,
+ * so a reader of a file still being written meets whole records only. After an
+ * error the file is cut back to the last whole block, for the same reason.
+ * All file writes go by offset: a file that was parked and opened again is
+ * continued where it was, whatever else may have happened to it.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "out.h"
+
+#define FIRST_ROOM	1024	/* bytes; most tasks of a fork storm never need more */
+
+DEFINE_CLEANUP(out_destroy, struct out *)
+
+struct out {
+	uint8_t *buf;
+	size_t	 used, room;	/* room is 0 once nothing more may be written */
+	size_t	 limit;		/* bytes gathered at most */
+	uint64_t written;	/* bytes in the file */
+	int	 err;		/* the first */
+	int	 fd;		/* -1: memory, parked or sealed */
+	int	 dirfd;		/* lent */
+	char	*name;		/* NULL: memory */
+	char	*final_name;	/* what @name is renamed to when sealed; NULL: it has its name already */
+	dev_t	 dev;
+	ino_t	 ino;
+	bool	 is_parked, is_sealed;
+};
+
+static atomic_uint_fast64_t bytes_written;
+static uid_t owner_uid = -1;
+static gid_t owner_gid = -1;
+
+void out_set_owner(uid_t uid, gid_t gid)
+{
+	owner_uid = uid;
+	owner_gid = gid;
+}
+
+/* Nothing is written after an error; what was gathered is given up. */
+static void set_error(struct out *o, int err)
+{
+	if (!o->err)
+		o->err = err;
+	o->used = o->room = 0;
+}
+
+int out_create(struct out **ret, int dirfd, const char *name)
+{
+	__cleanup(out_destroyp) struct out *o = calloc(1, sizeof(*o));
+	struct stat st;
+
+	if (!o)
+		return -ENOMEM;
+	o->fd = -1;
+	o->dirfd = dirfd;
+	o->limit = OUT_BLOCK;
+	o->name = strdup(name);
+	if (!o->name)
+		return -ENOMEM;
+	o->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (o->fd < 0 || fstat(o->fd, &st))
+		return -errno;
+	if (owner_uid != (uid_t)-1 && fchown(o->fd, owner_uid, owner_gid))
+		return -errno;
+	o->dev = st.st_dev;
+	o->ino = st.st_ino;
+	*ret = TAKE(o);
+	return 0;
+}
+
+int out_create_replacing(struct out **ret, int dirfd, const char *name)
+{
+	__cleanup(out_destroyp) struct out *o = NULL;
+	__cleanup(free_ptr) char *final_name = strdup(name), *temp = NULL;
+	int err;
+
+	if (!final_name || asprintf(&temp, ".%s.new", name) < 0)
+		return -ENOMEM;
+	unlinkat(dirfd, temp, 0);	/* left over by one that was killed */
+	err = out_create(&o, dirfd, temp);
+	if (err)
+		return err;
+	o->final_name = TAKE(final_name);
+	*ret = TAKE(o);
+	return 0;
+}
+
+int out_memory(struct out **ret)
+{
+	return out_memory_small(ret, SIZE_MAX);
+}
+
+int out_memory_small(struct out **ret, size_t room)
+{
+	struct out *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return -ENOMEM;
+	o->fd = o->dirfd = -1;
+	o->limit = room;
+	*ret = o;
+	return 0;
+}
+
+void out_destroy(struct out *o)
+{
+	if (!o)
+		return;
+	close_fd(&o->fd);
+	if (o->final_name && !o->is_sealed)
+		unlinkat(o->dirfd, o->name, 0);
+	free(o->name);
+	free(o->final_name);
+	free(o->buf);
+	free(o);
+}
+
+/* Open a parked file again. Whoever owns the directory may have put another file in its place: that one is not ours. */
+static int open_again(struct out *o)
+{
+	struct stat st;
+
+	if (o->fd >= 0)
+		return 0;
+	o->fd = openat(o->dirfd, o->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (o->fd < 0)
+		return -errno;
+	if (fstat(o->fd, &st))
+		return -errno;
+	return st.st_dev == o->dev && st.st_ino == o->ino ? 0 : -ESTALE;
+}
+
+static int write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
+{
+	ssize_t n;
+
+	for (; len; data += n, len -= n, at += n) {
+		n = pwrite(fd, data, len, at);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n < 0)
+			return -errno;
+		else if (n == 0)
+			return -ENOSPC;
+	}
+	return 0;
+}
+
+static void write_block(struct out *o, const uint8_t *data, size_t len)
+{
+	int err = open_again(o);
+
+	err = err ?: write_at(o->fd, data, len, o->written);
+	if (err) {
+		if (o->fd >= 0)
+			(void)!ftruncate(o->fd, o->written);	/* if that fails too, the file ends with a torn block */
+		set_error(o, err);
+	} else {
+		o->written += len;
+		o->used = 0;
+		atomic_fetch_add_explicit(&bytes_written, len, memory_order_relaxed);
+	}
+	if (o->is_parked || o->err) {
+		close_fd(&o->fd);
+		o->fd = -1;
+	}
+}
+
+/* Make the buffer @room bytes large. */
+static bool grow_to(struct out *o, size_t room)
+{
+	uint8_t *buf = realloc(o->buf, room);
+
+	if (!buf) {
+		set_error(o, -ENOMEM);
+		return false;
+	}
+	o->buf = buf;
+	o->room = room;
+	return true;
+}
+
+/* @len bytes do not fit in what is left of the buffer. Returns false when they are dealt with. */
+static bool make_room(struct out *o, const void *data, size_t len)
+{
+	size_t room = MAX(o->room, (size_t)FIRST_ROOM);
+
+	if (o->err || o->is_sealed)
+		return false;
+	if (len > o->limit - o->used) {
+		if (!o->name) {
+			set_error(o, -ENOSPC);
+			return false;
+		}
+		write_block(o, o->buf, o->used);
+		if (o->err)
+			return false;
+		if (len > o->limit) {
+			write_block(o, data, len);
+			return false;
+		}
+	}
+	while (room < o->used + len)
+		room *= 2;
+	return room == o->room || grow_to(o, room);
+}
+
+void out_bytes(struct out *o, const void *data, size_t len)
+{
+	if (!len)
+		return;
+	if (len > o->room - o->used && !make_room(o, data, len))
+		return;
+	memcpy(o->buf + o->used, data, len);
+	o->used += len;
+}
+
+void out_u16(struct out *o, uint16_t v)
+{
+	uint8_t b[] = { v, v >> 8 };
+
+	out_bytes(o, b, sizeof(b));
+}
+
+void out_u32(struct out *o, uint32_t v)
+{
+	uint8_t b[] = { v, v >> 8, v >> 16, v >> 24 };
+
+	out_bytes(o, b, sizeof(b));
+}
+
+static void le64(uint8_t b[8], uint64_t v)
+{
+	for (int i = 0; i < 8; i++)
+		b[i] = v >> 8 * i;
+}
+
+void out_u64(struct out *o, uint64_t v)
+{
+	uint8_t b[8];
+
+	le64(b, v);
+	out_bytes(o, b, sizeof(b));
+}
+
+void out_printf(struct out *o, const char *fmt, ...)
+{
+	__cleanup(free_ptr) char *text = NULL;
+	char few[512];
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(few, sizeof(few), fmt, args);
+	va_end(args);
+	if (n >= 0 && (size_t)n < sizeof(few)) {
+		out_bytes(o, few, n);
+		return;
+	}
+	va_start(args, fmt);
+	n = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (n < 0) {
+		text = NULL;
+		set_error(o, -ENOMEM);
+		return;
+	}
+	out_bytes(o, text, n);
+}
+
+void out_pad(struct out *o, size_t to)
+{
+	static const uint8_t zeroes[4096];
+	size_t len = ROUND_UP(out_tell(o), to) - out_tell(o);
+
+	for (size_t n; len; len -= n) {
+		n = MIN(len, sizeof(zeroes));
+		out_bytes(o, zeroes, n);
+	}
+}
+
+void out_patch_u64(struct out *o, uint64_t at, uint64_t v)
+{
+	uint8_t b[8];
+	int err;
+
+	le64(b, v);
+	if (o->err || o->is_sealed)
+		return;
+	if (at >= o->written) {
+		memcpy(o->buf + (at - o->written), b, sizeof(b));
+		return;
+	}
+	/* Its first byte is in the file: so are all, since blocks end where calls did. */
+	err = open_again(o);
+	err = err ?: write_at(o->fd, b, sizeof(b), at);
+	if (err)
+		set_error(o, err);
+	if (o->is_parked) {
+		close_fd(&o->fd);
+		o->fd = -1;
+	}
+}
+
+int out_flush(struct out *o)
+{
+	if (o->name && o->used && !o->err)
+		write_block(o, o->buf, o->used);
+	return o->err;
+}
+
+int out_park(struct out *o)
+{
+	if (!o->name || o->is_sealed)
+		return o->err;
+	o->is_parked = true;
+	out_flush(o);
+	close_fd(&o->fd);
+	o->fd = -1;
+	free(TAKE(o->buf));
+	o->used = o->room = 0;
+	return o->err;
+}
+
+int out_seal(struct out *o)
+{
+	if (o->is_sealed)
+		return o->err;
+	out_flush(o);
+	if (o->fd >= 0 && close(TAKE_FD(o->fd)) && errno != EINTR)
+		set_error(o, -errno);
+	if (o->final_name && !o->err && renameat(o->dirfd, o->name, o->dirfd, o->final_name))
+		set_error(o, -errno);
+	if (o->final_name && o->err)
+		unlinkat(o->dirfd, o->name, 0);
+	o->is_sealed = true;
+	if (o->name) {
+		free(TAKE(o->buf));
+		o->used = o->room = 0;
+	} else {
+		o->room = o->used;	/* a memory out keeps its bytes to be looked at */
+	}
+	return o->err;
+}
+
+size_t out_room(const struct out *o)
+{
+	return o->limit - o->used;
+}
+
+uint64_t out_tell(const struct out *o)
+{
+	return o->written + o->used;
+}
+
+int out_error(const struct out *o)
+{
+	return o->err;
+}
+
+const void *out_data(const struct out *o)
+{
+	return o->buf;
+}
+
+uint64_t out_total(void)
+{
+	return atomic_load_explicit(&bytes_written, memory_order_relaxed);
+}
