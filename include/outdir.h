@@ -1,0 +1,34 @@
+/*
+ * outdir.h - the directory a recording goes into.
+ *
+ * recorder runs as root and writes where a user may: a directory is created,
+ * moved or removed only when it is known to be ours, and its name is never
+ * followed if it is a link. The way to it is the user's own choice and may
+ * hold links.
+ */
+#ifndef OUTDIR_H
+#define OUTDIR_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define OUTDIR_MARK	".recorder"	/* a file that says: this directory is a recording */
+
+/*
+ * Create the directory @path, mode 0700, for @uid and @gid; the files created
+ * in it from now on are theirs too. What is there already:
+ *
+ *	nothing, or an empty directory	is taken
+ *	a recording			is renamed to PATH.old; a recording there is removed first
+ *	anything else			is left alone: -EEXIST, -ELOOP, -ENOTDIR or -EPERM
+ *
+ * @is_ours	whether an open directory is a recording; NULL: outdir_is_ours()
+ *
+ * Returns 0 and the open directory in @dirfd, or a negative errno after a message.
+ */
+int outdir_create(int *dirfd, const char *path, bool (*is_ours)(int dirfd), uid_t uid, gid_t gid);
+
+/* It carries our mark, or its file `info` begins as uftrace's do. */
+bool outdir_is_ours(int dirfd);
+
+#endif
