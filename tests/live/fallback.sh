@@ -1,0 +1,31 @@
+# fallback.sh - without a feature of newer kernels the recording is the same: each is denied in turn.
+# limit: 300
+. "$LIVE/lib.sh"
+
+record all.data -- "$PROGRAMS/nested" > all.out
+check "with everything" truth all.data all.out
+calls_of all.data | sort -k2 > all.txt
+
+# The same functions and system calls, as often.
+same_recording() {
+	local name=$1; shift
+	record "$name.data" "$@" -- "$PROGRAMS/nested" > "$name.out" || { tail -n 3 "$name.data.err"; return 1; }
+	cmp all.out "$name.out" && diff all.txt <(calls_of "$name.data" | sort -k2)
+}
+
+for feature in uprobe-session uprobe-multi,uprobe-session uprobe-tracefs,uprobe-multi,uprobe-session \
+	       task-storage bpf-loop write-user uprobe-sleepable nop5-fork-safe; do
+	check "without $feature" same_recording "no-$feature" --no-feature "$feature"
+done
+
+# A program that throws lives without them too.
+"$PROGRAMS/throw" > throw.want
+for feature in uprobe-session uprobe-multi,uprobe-session write-user uprobe-sleepable; do
+	record throw.data --no-feature $feature -- "$PROGRAMS/throw" > throw.out
+	check "throw without $feature: its end" equal $? 0
+	check "throw without $feature: its output" cmp throw.want throw.out
+	check "throw without $feature: its calls" truth throw.data throw.out
+done
+
+"$RECORDER" --no-feature no-such-feature -- /bin/true > /dev/null 2> wrong.err
+check "a feature that is none is refused" equal $? 125

@@ -1,0 +1,41 @@
+# functions.sh - which functions are recorded, and what is said about those that are not.
+. "$LIVE/lib.sh"
+
+record all.data -- "$PROGRAMS/nested" > all.out
+check "the program's own functions" truth all.data all.out
+check "its library calls" equal "$(report_calls all.data atoi)" 7
+
+record nolib.data --no-libcall -- "$PROGRAMS/nested" > /dev/null
+check "--no-libcall leaves library calls out" equal "$(report_calls nolib.data atoi)" 0
+check "--no-libcall keeps the functions" equal "$(report_calls nolib.data fib)" 1973
+
+record nofun.data --no-functions -- "$PROGRAMS/nested" > /dev/null
+check "--no-functions leaves all functions out" equal "$(calls_of nofun.data | awk '$2 !~ /^sys_/' | wc -l)" 0
+check "--no-functions keeps the system calls" [ "$(report_calls nofun.data sys_exit_group)" = 1 ]
+
+check "the entry point is never probed" equal "$(report_calls all.data _start)" 0
+check "the summary counts functions" grep -qi 'function' <(said all.data)
+check "the summary says how to open it" grep -q 'uftrace .*all.data' <(said all.data)
+lines=$(said all.data | wc -l)
+check "the summary has 5 to 8 lines" [ "$lines" -ge 5 -a "$lines" -le 8 ]
+
+"$RECORDER" --dry-run -o dry.data -- "$PROGRAMS/nested" > dry.out 2> dry.err
+check "--dry-run succeeds" equal $? 0
+check "--dry-run says what would be probed" grep -qi 'function' dry.out dry.err
+check "--dry-run does not run the program" equal "$(grep -c '^fib ' dry.out)" 0
+check "--dry-run writes nothing" [ ! -e dry.data ]
+
+# What an exec brings is probed too, and the children of a fork.
+record shell.data -- sh -c '"$PROGRAMS/nested" > shell.out; "$PROGRAMS/deep" > /dev/null'
+check "programs that a shell starts" equal "$(report_calls shell.data fib) $(report_calls shell.data down)" "1973 3003"
+check "uftrace opens it without a complaint" uftrace_accepts shell.data
+
+record alone.data --no-follow -- sh -c '"$PROGRAMS/nested" > /dev/null; true'
+check "--no-follow leaves children out" equal "$(report_calls alone.data fib)" 0
+
+# Every reader of uftrace gets along with it.
+for reader in graph "dump --chrome" "dump --flame-graph" "dump --graphviz" info "report --task" "report -f total,self,call"; do
+	check "uftrace $reader" uf $reader --no-pager -d all.data
+done
+uf dump --chrome -d all.data > all.json
+check "the chrome file is JSON" python3 -c 'import json; json.load(open("all.json"))'

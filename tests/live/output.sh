@@ -1,0 +1,65 @@
+# output.sh - where the recording goes, what happens to what was there, and who may read it.
+. "$LIVE/lib.sh"
+run() { "$RECORDER" "$@" -- /bin/true > run.out 2> run.err; }
+
+run
+check "uftrace.data is the place without an option" [ -f uftrace.data/info ]
+check "the directory is its owner's alone" equal "$(stat -c %a uftrace.data)" 700
+check "so is every file" equal "$(find uftrace.data -type f ! -perm 600 | head)" ""
+check "and nothing but files is in it" equal "$(find uftrace.data -mindepth 1 ! -type f | head)" ""
+
+inode=$(stat -c %i uftrace.data)
+run
+check "one that is there moves to .old" equal "$(stat -c %i uftrace.data.old)" "$inode"
+inode=$(stat -c %i uftrace.data)
+run
+check "and takes the place of an older .old" equal "$(stat -c %i uftrace.data.old)" "$inode"
+check "which leaves one new and one old" equal "$(echo uftrace.data*)" "uftrace.data uftrace.data.old"
+
+run -o here; check "-o DIR" [ -f here/info ]
+run -d there; check "-d DIR" [ -f there/info ]
+mkdir -p "sub/a b"; run -o "sub/a b/c"; check "a path with blanks" [ -f "sub/a b/c/info" ]
+run -o slash/; check "a path with a slash at its end" [ -f slash/info ]
+
+refused() {	# refused NAME: the last run failed as recorder's own failures do, in one line that names it
+	local status=$?
+	check "$1: refused with 125" equal $status 125
+	check "$1: one line that names it" grep -q "^recorder: .*$2" run.err
+}
+
+mkdir foreign; echo mine > foreign/precious
+run -o foreign; refused "a directory that is not ours" foreign
+check "a directory that is not ours stays as it was" equal "$(ls -A foreign) $(cat foreign/precious)" "precious mine"
+mkdir empty; run -o empty
+[ $? -eq 0 ] && ok "an empty directory is taken or refused" || refused "an empty directory" empty
+echo text > file; run -o file; refused "a file" file
+check "a file stays as it was" equal "$(cat file)" text
+mkdir foreign.data; echo mine > foreign.data/precious; run -o keep; mv foreign.data keep.old; run -o keep
+check "a foreign .old is never removed" equal "$(cat keep.old/precious 2>/dev/null)" mine
+
+run -o real; ln -s real link; run -o link; refused "a link to one of ours" link
+check "a link stays one" [ -L link ]
+mkdir victim; ln -s victim dir-link; run -o dir-link; refused "a link to a directory" dir-link
+check "nothing is written through a link" equal "$(ls -A victim)" ""
+ln -s nowhere dangling; run -o dangling; refused "a dangling link" dangling
+check "nothing is made through a dangling link" [ ! -e nowhere ]
+run -o no/such/place/data; refused "a place that is not there" no/such
+
+# The program does not run when its recording cannot be written.
+"$RECORDER" -o foreign -- touch ran > /dev/null 2>&1
+check "the program is not run when the place is refused" [ ! -e ran ]
+
+(umask 000; run -o open; stat -c %a open > mode); check "whatever the umask" equal "$(cat mode)" 700
+(umask 777; run -o shut); check "even one that forbids everything" equal "$(stat -c %a shut 2>/dev/null) $(stat -c %a shut/info 2>/dev/null)" "700 600"
+
+# A full disk is said and counted, and the program goes on.
+if mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
+	"$RECORDER" -o small/data -- "$PROGRAMS/storm" 200000 > full.out 2> full.err
+	status=$?
+	check "a full disk: the program runs to its end" grep -q '^calls spin 200000$' full.out
+	check "a full disk: it is said" grep -qiE '^recorder: .*(no space|full)' full.err
+	check "a full disk: it shows in the exit status" [ $status -ne 0 ]
+	umount small
+else
+	skip "a full disk" "tmpfs cannot be mounted here"
+fi

@@ -1,0 +1,28 @@
+# replay.sh - raw rounds replayed give what recording at once gives.
+. "$LIVE/lib.sh"
+
+plain() { "$RECORDER" "$@" > replay.out 2> replay.err; }
+# Everything uftrace has to say, with the times.
+shown() { uf replay --no-pager -d "$1" -f time,delta,duration,tid; }
+
+raw=$(mktemp -u raw-XXXX)
+"$RECORDER" --format raw -o "$raw" -- "$PROGRAMS/forks" 2 > raw.out 2> raw.err
+check "--format raw records" equal $? 0
+file=$raw
+[ -d "$raw" ] && file=$(find "$raw" -type f | head -n 1)
+
+plain --replay "$file" --format uftrace -o first.data
+check "--replay FILE --format uftrace" equal $? 0
+plain --replay "$file" --format uftrace -o second.data
+check "replayed twice it is the same" diff -r first.data second.data
+check "uftrace opens it without a complaint" uftrace_accepts first.data
+check "it has every call" truth first.data raw.out
+
+# Without root: the flow and the sinks need no kernel.
+if command -v setpriv >/dev/null && chmod -R a+rX "$raw" 2>/dev/null && mkdir -m 777 anyone; then
+	(cd anyone && setpriv --reuid 65534 --regid 65534 --clear-groups "$RECORDER" --replay "../$file" -o other.data) > /dev/null 2> other.err
+	check "--replay needs no root" equal "$? $(tail -n 1 other.err | grep -ci permission)" "0 0"
+fi
+
+record once.data --format uftrace -- "$PROGRAMS/forks" 2 > once.out
+check "recorded at once it has the same calls" diff <(calls_of first.data | grep -v ' sys_' | sort -k2) <(calls_of once.data | grep -v ' sys_' | sort -k2)
