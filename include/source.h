@@ -15,16 +15,14 @@ struct recorder_bpf;
 
 struct source_ops {
 	const char *name;
-	uint64_t    kinds;	/* SINK_WANTS() of the record kinds it makes: loaded when a sink wants one of them */
 
-	/* Before the load: switch programs on, fill rodata. Returns 0 or a negative errno, having said why. */
-	int (*plan)(struct recorder_bpf *bpf, const struct config *cfg);
-	int (*attach)(struct recorder_bpf *bpf, const struct config *cfg);
-	/* A new executable file appeared: attach there. @img->first_func is set. */
-	int (*image)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img);
+	/* Before the load: switch programs on, fill rodata. Returns 0 or a negative errno, having said why; as do the others. */
+	int  (*plan)(struct recorder_bpf *bpf, const struct config *cfg);
+	int  (*attach)(struct recorder_bpf *bpf, const struct config *cfg);
+	/* A new executable file appeared: attach there. @fd is the file, lent; @img->first_func is set. */
+	int  (*image)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd);
 	void (*detach)(void);
-	/* Lines for the summary. */
-	void (*summary)(void);
+	void (*summary)(void);		/* says its lines of the summary */
 };
 
 extern const struct source_ops *const sources[];	/* src/source/sources.c; ends in NULL */

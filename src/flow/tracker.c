@@ -98,9 +98,11 @@ static const struct image *image_of_func(const struct tracker *tr, uint32_t id)
 	return NULL;
 }
 
+/* Not every filesystem tells user space the generation (0 then), nor the device number its inodes have in the kernel. */
 static bool is_image_of(const struct image *img, const struct map *m)
 {
-	return img->ino == m->ino && img->gen == m->gen && (img->dev == m->dev || !strcmp(img->path, m->path));
+	return img->ino == m->ino && (img->gen == m->gen || !img->gen) &&
+	       (img->dev == m->dev || !strcmp(img->path, m->path));
 }
 
 static const struct image *image_of_map(const struct tracker *tr, const struct map *m)

@@ -1,0 +1,142 @@
+/*
+ * control.c - one epoll loop; a row of handlers.
+ */
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
+
+#include "base.h"
+#include "clock.h"
+#include "config.h"
+#include "control.h"
+#include "flow/writer.h"
+#include "launch.h"
+#include "log.h"
+#include "out.h"
+
+#define STATUS_MS	500
+
+struct loop {
+	const struct control_args *args;
+	uint64_t begin, last_time, last_events;
+	double	 last_cpu;
+	bool	 done, ended;
+};
+
+static double own_cpu(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* "412k", "1.8M": three digits and a unit. */
+static const char *shortly(double n, char text[16])
+{
+	static const char unit[] = " kMGTP";
+	int i = 0;
+
+	for (; n >= 999.5 && unit[i + 1]; i++)
+		n /= 1000;
+	snprintf(text, 16, i && n < 10 ? "%.1f%.*s" : "%.0f%.*s", n, i > 0, unit + i);
+	return text;
+}
+
+static void show_status(struct loop *l)
+{
+	uint64_t now = clock_now(), seconds = (now - l->begin) / NSEC_PER_SEC;
+	double span = (now - l->last_time) / 1e9, cpu = own_cpu();
+	char rate[16], bytes[16], lost[16];
+	struct writer_progress p;
+
+	writer_progress(l->args->writer, &p);
+	status_line("rec %02lu:%02lu  %s ev/s  %sB  %lu tasks  lost %s  cost %.1f%%", seconds / 60, seconds % 60,
+		    shortly((p.events - l->last_events) / span, rate), shortly(out_total(), bytes), p.tasks,
+		    shortly(p.lost, lost), (cpu - l->last_cpu) / span * 100);
+	l->last_time = now;
+	l->last_events = p.events;
+	l->last_cpu = cpu;
+}
+
+static int on_timer(struct loop *l, int fd)
+{
+	uint64_t times;
+
+	if (read(fd, &times, sizeof(times)) == sizeof(times))
+		show_status(l);
+	return 0;
+}
+
+static int on_signal(struct loop *l, int fd)
+{
+	(void)fd;
+	switch (launch_on_signal(l->args->launch)) {
+	case LAUNCH_RUNNING:
+		break;
+	case LAUNCH_EXITED:
+		l->ended = true;
+		l->done = true;
+		break;
+	case LAUNCH_DETACH:
+	case LAUNCH_HURRY:
+		l->done = true;
+		break;
+	}
+	return 0;
+}
+
+/* What the loop waits for. */
+struct watch {
+	int   fd;
+	int (*ready)(struct loop *l, int fd);
+};
+
+static int status_timer(void)
+{
+	struct itimerspec every = {
+		.it_interval.tv_nsec = STATUS_MS * 1000000l,
+		.it_value.tv_nsec = STATUS_MS * 1000000l,
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0)
+		timerfd_settime(fd, 0, &every, NULL);
+	return fd;
+}
+
+static int watch_all(int epoll, struct watch *watch, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &watch[i] };
+
+		if (watch[i].fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, watch[i].fd, &ev))
+			return -errno;
+	}
+	return 0;
+}
+
+int control_run(const struct control_args *args, bool *ended)
+{
+	struct loop l = { .args = args, .begin = clock_now(), .last_time = clock_now() };
+	__cleanup(close_fd) int timer = args->cfg->status ? status_timer() : -1;
+	__cleanup(close_fd) int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct watch watch[] = {
+		{ launch_signal_fd(args->launch), on_signal },
+		{ timer, on_timer },
+	};
+	int err = epoll < 0 ? -errno : watch_all(epoll, watch, ARRAY_SIZE(watch));
+
+	while (!l.done && !err) {
+		struct epoll_event ev;
+		int n = epoll_wait(epoll, &ev, 1, -1);
+
+		if (n < 0 && errno != EINTR)
+			err = -errno;
+		else if (n > 0)
+			err = ((struct watch *)ev.data.ptr)->ready(&l, ((struct watch *)ev.data.ptr)->fd);
+	}
+	status_line(NULL);
+	*ended = l.ended;
+	return err;
+}

@@ -1,0 +1,138 @@
+/*
+ * images.c - files by device, inode and generation.
+ */
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "config.h"
+#include "flow/round.h"
+#include "image.h"
+#include "images.h"
+#include "log.h"
+#include "source.h"
+
+struct images {
+	const struct config *cfg;
+	struct queue	    *queue;
+	struct recorder_bpf *bpf;
+	struct image_child  *child;
+	struct image_id	    *known;
+	size_t		     known_count, known_room;
+	uint32_t	     next_func;
+};
+
+int images_create(struct images **ret, const struct config *cfg, struct queue *queue)
+{
+	struct images *im = calloc(1, sizeof(*im));
+	int err;
+
+	if (!im)
+		return -ENOMEM;
+	im->cfg = cfg;
+	im->queue = queue;
+	err = image_child_start(&im->child);
+	if (err) {
+		free(im);
+		return fail(err, "cannot start the process that reads executable files");
+	}
+	*ret = im;
+	return 0;
+}
+
+void images_destroy(struct images *im)
+{
+	if (!im)
+		return;
+	image_child_stop(im->child);
+	free(im->known);
+	free(im);
+}
+
+void images_set_bpf(struct images *im, struct recorder_bpf *bpf)
+{
+	im->bpf = bpf;
+}
+
+static int ask_file(int fd, struct image_id *id)
+{
+	struct stat st;
+	int gen = 0;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (ioctl(fd, FS_IOC_GETVERSION, &gen))
+		gen = 0;
+	*id = (struct image_id){ .ino = st.st_ino, .dev = major(st.st_dev) << 20 | minor(st.st_dev), .gen = gen };
+	return 0;
+}
+
+static bool is_known(const struct images *im, const struct image_id *id)
+{
+	for (size_t i = 0; i < im->known_count; i++)
+		if (!memcmp(&im->known[i], id, sizeof(*id)))
+			return true;
+	return false;
+}
+
+/* The writer gets a copy of its own, ahead of any record that names the image's functions. */
+static int tell_writer(struct images *im, const struct image *img)
+{
+	__cleanup(free_ptr) void *packed = NULL;
+	struct round *r = round_create(0);
+	size_t len;
+	int err = r ? image_pack(img, &packed, &len) : -ENOMEM;
+
+	err = err ?: image_unpack(&r->image, packed, len);
+	if (err) {
+		round_destroy(r);
+		return err;
+	}
+	queue_push(im->queue, r);
+	return 0;
+}
+
+static int attach_sources(struct images *im, const struct image *img, int fd)
+{
+	int err = 0;
+
+	for (const struct source_ops *const *s = sources; *s && !err; s++)
+		if ((*s)->image)
+			err = (*s)->image(im->bpf, im->cfg, img, fd);
+	return err;
+}
+
+int images_add(struct images *im, int fd, const char *path, const struct image_id *given)
+{
+	struct image_id id = {};
+	struct image *img;
+	int err = given ? 0 : ask_file(fd, &id);
+
+	if (given)
+		id = *given;
+	if (err || is_known(im, &id))
+		return err;
+	err = grow(&im->known, &im->known_room, im->known_count, sizeof(id));
+	if (err)
+		return err;
+	im->known[im->known_count++] = id;
+	err = image_child_read(im->child, &img, fd);
+	if (err) {
+		detail("no functions of '%s': %s", path, strerror(-err));
+		return 0;
+	}
+	img->ino = id.ino;
+	img->dev = id.dev;
+	img->gen = id.gen;
+	img->first_func = im->next_func;
+	im->next_func += img->func_count;
+	free(img->path);
+	img->path = strdup(path);
+	err = img->path ? tell_writer(im, img) : -ENOMEM;
+	err = err ?: attach_sources(im, img, fd);
+	image_destroy(img);
+	return err;
+}

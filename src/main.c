@@ -1,0 +1,57 @@
+/*
+ * main.c - the choice of what to do.
+ */
+#include "base.h"
+#include "config.h"
+#include "kernel.h"
+#include "launch.h"
+#include "log.h"
+#include "recording.h"
+
+/* Recording needs a kernel and rights; say which is missing. */
+static int check_kernel(void)
+{
+	const char *help = NULL;
+	const char *obstacle = kernel_obstacle(&help);
+
+	if (!obstacle)
+		return 0;
+	fail(0, "%s", obstacle);
+	if (help)
+		hint("%s", help);
+	return -EPERM;
+}
+
+static int record(const struct config *cfg)
+{
+	struct recording_result result = {};
+
+	if (check_kernel())
+		return EXIT_RECORDER;
+	recording_run(cfg, &result);
+	if (result.has_command)
+		launch_exit_like_child(result.status);
+	return result.exit_status;
+}
+
+int main(int argc, char **argv)
+{
+	struct config *cfg = NULL;
+	int status;
+
+	launch_save_signals();
+	status = config_parse(&cfg, argc, argv);
+	if (status)
+		return status - 1;
+	kernel_deny(cfg->denied_features);
+	if (cfg->doctor)
+		status = kernel_doctor(stdout);
+	else if (cfg->replay)
+		status = recording_replay(cfg);
+	else if (cfg->dry_run)
+		status = recording_dry_run(cfg);
+	else
+		status = record(cfg);
+	config_destroy(cfg);
+	return status;
+}

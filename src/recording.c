@@ -1,0 +1,372 @@
+/*
+ * recording.c - builds the parts, starts and stops them in order, and says what was done.
+ *
+ * It connects, and contains no format, probe or kernel knowledge. Every way
+ * out, error or not, is the same walk to the end, because every destroy accepts
+ * what was half built: files first, then the probes go.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "about.h"
+#include "base.h"
+#include "clock.h"
+#include "config.h"
+#include "control.h"
+#include "flow/drain.h"
+#include "flow/raw.h"
+#include "flow/round.h"
+#include "flow/segment.h"
+#include "flow/writer.h"
+#include "identity.h"
+#include "images.h"
+#include "launch.h"
+#include "log.h"
+#include "out.h"
+#include "outdir.h"
+#include "recorder.skel.h"
+#include "recording.h"
+#include "sink.h"
+#include "source.h"
+
+#define RAW_NAME	"recording.raw"
+
+struct recording {
+	const struct config *cfg;
+	struct about	    *about;
+	const char	    *path;	/* of the output */
+	int		     dirfd;
+	struct queue	    *queue;
+	struct segment	    *segment;
+	struct raw	    *raw;
+	struct images	    *images;
+	struct recorder_bpf *bpf;
+	int		    *ring_fd;
+	unsigned	     cpus;
+	struct launch	    *launch;
+	struct drain	    *drain;
+	struct writer	    *writer;
+	struct tracker_counts counts;
+	bool		     has_ended;	/* the command did, and its status is known */
+	int		     exit_status;	/* when the command could not be run */
+};
+
+/* ---- output ---- */
+
+static const char *output_path(const struct config *cfg)
+{
+	if (cfg->output)
+		return cfg->output;
+	return cfg->sink_count ? cfg->sink[0]->path : "recorder.data";
+}
+
+static int open_output(struct recording *r)
+{
+	const struct config *cfg = r->cfg;
+	uid_t uid;
+	gid_t gid;
+	int err;
+
+	identity_owner(&uid, &gid);
+	r->path = output_path(cfg);
+	err = outdir_create(&r->dirfd, r->path, NULL, uid, gid);
+	err = err ?: segment_create(&r->segment);
+	for (unsigned i = 0; i < cfg->sink_count && !err; i++) {
+		err = segment_open(r->segment, cfg->sink[i], r->dirfd, r->about);
+		if (err)
+			fail(err, "cannot write '%s' as %s", r->path, cfg->sink[i]->name);
+	}
+	if (!err && cfg->raw) {
+		err = raw_create(&r->raw, r->dirfd, RAW_NAME);
+		if (err)
+			fail(err, "cannot create '%s/%s'", r->path, RAW_NAME);
+	}
+	return err;
+}
+
+/* ---- BPF ---- */
+
+static int quiet_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (!log_wants(LOG_DEBUG) || level == LIBBPF_DEBUG)
+		return 0;
+	return vfprintf(stderr, fmt, args);
+}
+
+static int plan_sources(struct recording *r)
+{
+	int err = 0;
+
+	for (const struct source_ops *const *s = sources; *s && !err; s++)
+		if ((*s)->plan)
+			err = (*s)->plan(r->bpf, r->cfg);
+	return err;
+}
+
+/* A ring buffer per CPU, put into the array the programs look in. */
+static int make_rings(struct recording *r)
+{
+	r->ring_fd = calloc(r->cpus, sizeof(*r->ring_fd));
+	if (!r->ring_fd)
+		return -ENOMEM;
+	for (unsigned cpu = 0; cpu < r->cpus; cpu++)
+		r->ring_fd[cpu] = -1;
+	for (unsigned cpu = 0; cpu < r->cpus; cpu++) {
+		uint32_t key = cpu;
+
+		r->ring_fd[cpu] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->cfg->ring_bytes, NULL);
+		if (r->ring_fd[cpu] < 0)
+			return fail(-errno, "cannot make a ring of %zu bytes for CPU %u", r->cfg->ring_bytes, cpu);
+		if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.rings), &key, &r->ring_fd[cpu], 0))
+			return fail(-errno, "cannot use the ring of CPU %u", cpu);
+	}
+	return 0;
+}
+
+static int load_bpf(struct recording *r)
+{
+	int err;
+
+	libbpf_set_print(quiet_libbpf);
+	r->bpf = recorder_bpf__open();
+	if (!r->bpf)
+		return fail(-errno, "cannot open the BPF programs");
+	r->cpus = libbpf_num_possible_cpus();
+	bpf_map__set_max_entries(r->bpf->maps.rings, r->cpus);
+	r->bpf->rodata->lose_one_in = r->cfg->lose_one_in;
+	err = plan_sources(r);
+	if (err)
+		return err;
+	err = recorder_bpf__load(r->bpf);
+	if (err) {
+		fail(err, "the kernel does not take the BPF programs");
+		hint("recorder --doctor; -vv prints what the kernel says");
+		return err;
+	}
+	images_set_bpf(r->images, r->bpf);
+	return make_rings(r);
+}
+
+static int attach_sources(struct recording *r)
+{
+	int err = 0;
+
+	for (const struct source_ops *const *s = sources; *s && !err; s++)
+		if ((*s)->attach)
+			err = (*s)->attach(r->bpf, r->cfg);
+	return err;
+}
+
+static void detach_sources(void)
+{
+	for (const struct source_ops *const *s = sources; *s; s++)
+		if ((*s)->detach)
+			(*s)->detach();
+}
+
+/* ---- the command ---- */
+
+static int probe_command(struct recording *r)
+{
+	__cleanup(close_fd) int fd = open(r->cfg->exe, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;		/* execute permission alone: it runs, its functions are not seen */
+	return images_add(r->images, fd, r->cfg->exe, NULL);
+}
+
+/* From its next execve on, the child is recorded: recorder.bpf.h, TASK_ARMED. */
+static int mark_command(struct recording *r)
+{
+	struct {
+		uint64_t lost[REC_CLASSES];
+		uint32_t flags, pad;
+	} state = { .flags = 1 };
+	int pidfd = launch_pidfd(r->launch);
+
+	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.tasks), &pidfd, &state, BPF_ANY))
+		return fail(-errno, "cannot mark '%s' to be recorded", r->cfg->argv[0]);
+	return 0;
+}
+
+static int start_threads(struct recording *r)
+{
+	struct drain_args drain = {
+		.ring_fd = r->ring_fd, .ring_count = r->cpus, .ring_bytes = r->cfg->ring_bytes,
+		.tallies_fd = bpf_map__fd(r->bpf->maps.tallies), .queue = r->queue,
+	};
+	struct writer_args writer = {
+		.queue = r->queue, .segment = r->segment, .raw = r->raw, .exe = r->cfg->exe,
+	};
+	int err = writer_start(&r->writer, &writer);
+
+	err = err ?: drain_start(&r->drain, &drain);
+	return err ? fail(err, "cannot start the threads that write") : 0;
+}
+
+static int run_command(struct recording *r)
+{
+	struct control_args args = {
+		.cfg = r->cfg, .launch = r->launch, .writer = r->writer, .images = r->images,
+	};
+
+	r->about->start = clock_now();
+	r->exit_status = launch_go(r->launch);
+	if (r->exit_status)
+		return -ECANCELED;
+	return control_run(&args, &r->has_ended);
+}
+
+/* ---- the walk ---- */
+
+static int recording_begin(struct recording *r, const struct config *cfg)
+{
+	int err;
+
+	r->cfg = cfg;
+	r->dirfd = -1;
+	err = queue_create(&r->queue, cfg->memory_bytes);
+	err = err ?: images_create(&r->images, cfg, r->queue);
+	err = err ?: load_bpf(r);
+	err = err ?: attach_sources(r);
+	if (err)
+		return err;
+	r->exit_status = launch_start(&r->launch, cfg);
+	if (r->exit_status)
+		return -ECANCELED;
+	err = about_create(&r->about, cfg->argv, NULL);
+	if (err)
+		return fail(err, "cannot describe this host");
+	r->about->string_bytes = cfg->string_bytes;
+	err = mark_command(r);
+	err = err ?: probe_command(r);
+	err = err ?: open_output(r);
+	return err ?: start_threads(r);
+}
+
+/* Stop taking records, finish the files, then let the probes go: files first, detaching may take seconds. */
+static int recording_end(struct recording *r, int err)
+{
+	if (r->bpf)
+		r->bpf->data->recording = false;
+	if (r->about) {
+		r->about->end = clock_now();
+		if (r->has_ended) {
+			r->about->exit_status = launch_status(r->launch);
+			r->about->usage = *launch_usage(r->launch);
+		}
+	}
+	if (r->drain)
+		drain_finish(TAKE(r->drain));
+	err = writer_finish(TAKE(r->writer), &r->counts) ?: err;
+	if (r->raw)
+		err = raw_seal(TAKE(r->raw), r->about) ?: err;
+	detach_sources();
+	return err;
+}
+
+static void recording_free(struct recording *r)
+{
+	segment_destroy(r->segment);
+	launch_destroy(r->launch);
+	images_destroy(r->images);
+	recorder_bpf__destroy(r->bpf);
+	for (unsigned cpu = 0; r->ring_fd && cpu < r->cpus; cpu++)
+		if (r->ring_fd[cpu] >= 0)
+			close(r->ring_fd[cpu]);
+	free(r->ring_fd);
+	queue_destroy(r->queue);
+	about_destroy(r->about);
+	close_fd(&r->dirfd);
+}
+
+/* ---- what was done ---- */
+
+static uint64_t lost_in_all(const struct recording *r)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < REC_CLASSES; i++)
+		n += r->counts.lost[i];
+	return n;
+}
+
+static void say_loss(const struct recording *r)
+{
+	const uint64_t *lost = r->counts.lost;
+
+	if (!lost_in_all(r)) {
+		say("lost: nothing");
+		return;
+	}
+	say("lost: %lu function, %lu syscall, %lu task records; larger rings help: -b %zuM", lost[CLASS_FUNCTION],
+	    lost[CLASS_SYSCALL], lost[CLASS_TASK], MAX(r->cfg->ring_bytes >> 19, (size_t)1));
+}
+
+static void say_cost(const struct recording *r)
+{
+	struct rusage u;
+	double cpu, wall = (r->about->end - r->about->start) / 1e9;
+
+	getrusage(RUSAGE_SELF, &u);
+	cpu = u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	say("own cost: %.2f s of CPU over %.2f s, %ld MB", cpu, wall, u.ru_maxrss >> 10);
+}
+
+static void say_summary(const struct recording *r)
+{
+	char command[4096];
+
+	say("wrote '%s': %lu function calls, %lu syscalls, %lu tasks, %.1f MB", r->path, r->counts.functions,
+	    r->counts.syscalls, r->counts.tasks, out_total() / 1e6);
+	for (unsigned i = 0; i < r->cfg->sink_count; i++) {
+		const struct sink_ops *ops = r->cfg->sink[i];
+		int n = snprintf(command, sizeof(command), ops->open_with, r->path);
+
+		if (n < (int)sizeof(command))
+			say("open it: %s", command);
+	}
+	say_loss(r);
+	for (const struct source_ops *const *s = sources; *s; s++)
+		if ((*s)->summary)
+			(*s)->summary();
+	if (r->counts.inferred)
+		say("ends inferred from the stack: %lu", r->counts.inferred);
+	say_cost(r);
+}
+
+void recording_run(const struct config *cfg, struct recording_result *ret)
+{
+	struct recording r = {};
+	int err = recording_begin(&r, cfg);
+
+	err = err ?: run_command(&r);
+	err = recording_end(&r, err);
+	if (r.launch && r.has_ended) {
+		ret->has_command = true;
+		ret->status = launch_status(r.launch);
+	}
+	if (!err)
+		say_summary(&r);
+	ret->exit_status = r.exit_status ?: err ? EXIT_RECORDER : 0;
+	if (!err && cfg->strict && lost_in_all(&r)) {
+		ret->has_command = false;
+		ret->exit_status = 3;
+	}
+	recording_free(&r);
+}
+
+int recording_replay(const struct config *cfg)
+{
+	(void)cfg;
+	return 1;
+}
+
+int recording_dry_run(const struct config *cfg)
+{
+	(void)cfg;
+	return 1;
+}

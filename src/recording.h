@@ -1,0 +1,26 @@
+/*
+ * recording.h - a recording from first to last.
+ */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#include <stdbool.h>
+
+struct config;
+
+struct recording_result {
+	bool has_command;	/* @status is the command's, as wait(2) encodes it */
+	int  status;
+	int  exit_status;	/* else: what to leave with */
+};
+
+/* Launch, record, write, say what was done. Everything that went wrong has been said. */
+void recording_run(const struct config *cfg, struct recording_result *ret);
+
+/* Make the formats from a raw recording. Returns the exit status. */
+int  recording_replay(const struct config *cfg);
+
+/* Say what would be probed, and do nothing. Returns the exit status. */
+int  recording_dry_run(const struct config *cfg);
+
+#endif

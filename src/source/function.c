@@ -1,0 +1,238 @@
+/*
+ * function.c - user functions: which are probed, at which site, by which kind of link.
+ *
+ * For each file one link per program, whatever the number of functions: each
+ * link costs a grace period to let go. Three ways, the first that the kernel
+ * has: a session (entry and return in one), a pair of multi links, single
+ * perf events. They make the same records.
+ */
+#include <bpf/libbpf.h>
+#include <stdio.h>
+
+#include "base.h"
+#include "bpflink.h"
+#include "config.h"
+#include "function.h"
+#include "image.h"
+#include "kernel.h"
+#include "log.h"
+#include "recorder.skel.h"
+#include "source/links.h"
+#include "source/rows.h"
+
+#ifndef ENOTSUPP
+#define ENOTSUPP	524	/* the kernel's own number for a site it cannot emulate or step; not in <errno.h> */
+#endif
+
+/* Why a function of a file is not probed. */
+enum left_out {
+	LEFT_DEAR,		/* single-stepped, and --dear was not given */
+	LEFT_REFUSED,		/* the kernel refuses the site */
+	LEFT_NEVER,		/* must not be probed: _start and its like */
+	LEFT_LIBCALL,		/* --no-libcall */
+	LEFT_REASONS
+};
+
+static struct links links;
+static struct {
+	unsigned files, functions;
+	unsigned probed[SITE_CLASSES];
+	unsigned entry_only;
+	unsigned left[LEFT_REASONS];
+} tally;
+
+/* Sites of one file that go into one link. */
+struct batch {
+	unsigned long *offset;
+	uint64_t      *cookie;
+	unsigned       count;
+};
+
+static int batch_create(struct batch *b, size_t room)
+{
+	b->offset = calloc(room ?: 1, sizeof(*b->offset));
+	b->cookie = calloc(room ?: 1, sizeof(*b->cookie));
+	b->count = 0;
+	return b->offset && b->cookie ? 0 : -ENOMEM;
+}
+
+static void batch_release(struct batch *b)
+{
+	free(b->offset);
+	free(b->cookie);
+}
+
+static void batch_add(struct batch *b, unsigned long offset, uint64_t cookie)
+{
+	b->offset[b->count] = offset;
+	b->cookie[b->count++] = cookie;
+}
+
+static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	if (!cfg->functions)
+		return 0;
+	if (kernel_has(HAVE_UPROBE_SESSION)) {
+		bpf_program__set_autoload(bpf->progs.function_session, true);
+		bpf_program__set_expected_attach_type(bpf->progs.function_session, BPFLINK_UPROBE_SESSION);
+	} else {
+		bpf_program__set_autoload(bpf->progs.function_exit, true);
+	}
+	bpf_program__set_autoload(bpf->progs.function_entry, true);
+	if (kernel_has(HAVE_UPROBE_MULTI)) {
+		bpf_program__set_expected_attach_type(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(bpf->progs.function_exit, BPFLINK_UPROBE_MULTI);
+	}
+	return 0;
+}
+
+/* Is the function left out, and why? Else where it is probed, and how dear that is. */
+static bool is_left_out(const struct config *cfg, const struct func *f, unsigned long *site, uint8_t *class)
+{
+	bool use_nop5 = f->nop5_site && (cfg->nop5 || kernel_has(HAVE_NOP5_FORK_SAFE));
+
+	*site = use_nop5 ? f->nop5_site : f->site;
+	*class = use_nop5 ? SITE_NOP5 : f->site_class;
+	if (f->flags & FUNC_NEVER)
+		return tally.left[LEFT_NEVER]++, true;
+	if (f->flags & FUNC_PLT && !cfg->libcalls)
+		return tally.left[LEFT_LIBCALL]++, true;
+	if (*class == SITE_REFUSED)
+		return tally.left[LEFT_REFUSED]++, true;
+	if (*class == SITE_DEAR && !cfg->dear && !(f->flags & FUNC_PLT))
+		return tally.left[LEFT_DEAR]++, true;
+	return false;
+}
+
+static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
+{
+	for (size_t i = 0; i < img->func_count; i++) {
+		const struct func *f = &img->func[i];
+		uint64_t cookie = img->first_func + i;
+		unsigned long site;
+		uint8_t class;
+
+		tally.functions++;
+		if (is_left_out(cfg, f, &site, &class))
+			continue;
+		tally.probed[class]++;
+		if (f->flags & FUNC_ENTRY_ONLY || img->is_go) {
+			tally.entry_only++;
+			cookie |= COOKIE_NO_EXIT | (uint64_t)f->sp_offset << COOKIE_SP_SHIFT;
+			batch_add(entry, site, cookie);
+		} else {
+			batch_add(both, site, cookie);
+		}
+	}
+}
+
+/* One link for @b; sites the kernel refuses after all are found by halving, counted and left out. */
+static int attach_multi(struct bpf_program *prog, int type, unsigned flags, const char *path, const struct batch *b)
+{
+	struct batch half = *b;
+	int fd, err;
+
+	if (!b->count)
+		return 0;
+	fd = bpflink_uprobe_multi(bpf_program__fd(prog), type, path, b->offset, b->cookie, b->count, flags, 0);
+	if (fd >= 0)
+		return links_keep_fd(&links, fd);
+	if (b->count == 1) {
+		tally.left[LEFT_REFUSED]++;
+		detail("the kernel refuses the site at offset 0x%lx: %s", b->offset[0], strerror(-fd));
+		return 0;
+	}
+	if (fd != -ENOTSUPP && fd != -EOPNOTSUPP && fd != -EINVAL)
+		return fd;
+	half.count = b->count / 2;
+	err = attach_multi(prog, type, flags, path, &half);
+	half.offset += half.count;
+	half.cookie += half.count;
+	half.count = b->count - half.count;
+	return err ?: attach_multi(prog, type, flags, path, &half);
+}
+
+/* Without multi links: a perf event per site. */
+static int attach_singly(struct bpf_program *prog, bool at_return, const char *path, const struct batch *b)
+{
+	for (unsigned i = 0; i < b->count; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = b->cookie[i], .retprobe = at_return);
+		struct bpf_link *link = bpf_program__attach_uprobe_opts(prog, -1, path, b->offset[i], &opts);
+		int err = link ? links_keep(&links, link) : -errno;
+
+		if (err == -ENOTSUPP || err == -EOPNOTSUPP || err == -EINVAL)
+			tally.left[LEFT_REFUSED]++;
+		else if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Returns first, so that no call is seen whose return would not be. */
+static int attach_batches(struct recorder_bpf *bpf, const char *path, const struct batch *both,
+			  const struct batch *entry)
+{
+	int err;
+
+	if (kernel_has(HAVE_UPROBE_SESSION)) {
+		err = attach_multi(bpf->progs.function_session, BPFLINK_UPROBE_SESSION, 0, path, both);
+		return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+	}
+	if (kernel_has(HAVE_UPROBE_MULTI)) {
+		err = attach_multi(bpf->progs.function_exit, BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
+		err = err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, both);
+		return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+	}
+	err = attach_singly(bpf->progs.function_exit, true, path, both);
+	err = err ?: attach_singly(bpf->progs.function_entry, false, path, both);
+	return err ?: attach_singly(bpf->progs.function_entry, false, path, entry);
+}
+
+static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+{
+	struct batch both = {}, entry = {};
+	char path[32];
+	int err;
+
+	if (!cfg->functions || !img->func_count)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = batch_create(&both, img->func_count) ?: batch_create(&entry, img->func_count);
+	if (!err) {
+		choose_sites(cfg, img, &both, &entry);
+		tally.files++;
+		err = attach_batches(bpf, path, &both, &entry);
+	}
+	batch_release(&both);
+	batch_release(&entry);
+	if (err)
+		warn("cannot probe the functions of '%s': %s", img->path, strerror(-err));
+	return 0;
+}
+
+static void function_detach(void)
+{
+	links_release(&links);
+}
+
+static void function_summary(void)
+{
+	unsigned probed = tally.probed[SITE_NOP5] + tally.probed[SITE_CHEAP] + tally.probed[SITE_DEAR];
+
+	if (!tally.files)
+		return;
+	say("functions: %u probed of %u in %u file%s (%u cheap, %u single-stepped, %u entry only)",
+	    probed, tally.functions, tally.files, tally.files == 1 ? "" : "s",
+	    tally.probed[SITE_NOP5] + tally.probed[SITE_CHEAP], tally.probed[SITE_DEAR], tally.entry_only);
+	if (probed < tally.functions)
+		say("left out: %u single-stepped (--dear records them), %u the kernel refuses, %u never safe",
+		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER]);
+}
+
+const struct source_ops source_function = {
+	.name	 = "function",
+	.plan	 = function_plan,
+	.image	 = function_image,
+	.detach	 = function_detach,
+	.summary = function_summary,
+};

@@ -1,0 +1,11 @@
+/*
+ * rows.h - the sources that sources.c lists.
+ */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include "source.h"
+
+extern const struct source_ops source_task, source_syscall, source_function;
+
+#endif

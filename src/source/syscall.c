@@ -1,0 +1,42 @@
+/*
+ * syscall.c - system calls: one pair of programs, told by the syscall table what to take along.
+ *
+ * The exit program is loaded without --syscalls too: it is where mapped files are seen.
+ */
+#include <bpf/libbpf.h>
+
+#include "config.h"
+#include "recorder.skel.h"
+#include "source/links.h"
+#include "source/rows.h"
+#include "syscall/syscall.h"
+
+static struct links links;
+
+static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	bpf->rodata->want_syscalls = cfg->syscalls;
+	bpf->rodata->string_max = cfg->string_bytes;
+	syscall_plans((struct sys_plan *)bpf->rodata->plans, cfg->syscall_wanted);
+	bpf_program__set_autoload(bpf->progs.sys_enter, true);
+	bpf_program__set_autoload(bpf->progs.sys_exit, true);
+	return 0;
+}
+
+static int syscall_attach(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	(void)cfg;
+	return links_attach(&links, bpf->progs.sys_enter) ?: links_attach(&links, bpf->progs.sys_exit);
+}
+
+static void syscall_detach(void)
+{
+	links_release(&links);
+}
+
+const struct source_ops source_syscall = {
+	.name	= "syscall",
+	.plan	= syscall_plan,
+	.attach	= syscall_attach,
+	.detach	= syscall_detach,
+};
