@@ -4,6 +4,9 @@
  * Each feature is found by trying it, once, when first asked for. A denied
  * feature (--no-feature NAME) answers no, so that every fallback can be tested
  * on any kernel. The rows, with what is lost without each, are in src/kernel.c.
+ * To be asked from one thread; an answer takes less than a millisecond, but for
+ * HAVE_TP_BTF and HAVE_TASK_STORAGE (reading the kernel's types, 20 ms) and
+ * HAVE_NOP5_FORK_SAFE (a probe is placed in a helper process, 20 ms).
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -34,7 +37,14 @@ int  kernel_feature_by_name(const char *name);		/* enum kernel_feature, or -1 */
 const char *kernel_feature_name(enum kernel_feature f);	/* as in --no-feature NAME */
 int  kernel_doctor(FILE *to);				/* --doctor: a line per feature; 0 when recording is possible, else 1 */
 
-/* What keeps us from recording, as one line for the user (not root, no BTF, lockdown ...); NULL when nothing does. */
+/*
+ * What keeps us from recording, as one line for the user (not root, no BTF,
+ * lockdown ...), and what helps in *@hint, NULL if nothing does. NULL: nothing is
+ * in the way. Cheap enough for every start.
+ */
 const char *kernel_obstacle(const char **hint);
+
+/* Where tracefs is mounted, or NULL. */
+const char *kernel_tracefs(void);
 
 #endif

@@ -1,0 +1,264 @@
+/*
+ * kernel.c - the feature table, and the report made from it.
+ *
+ * Each row is answered by trying the thing (src/trials.c). What a release
+ * number would say is only told in the report: distributions move features.
+ */
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#include "base.h"
+#include "trials.h"
+#include "kernel.h"
+
+static const struct feature {
+	const char *name;
+	const char *since;	/* mainline release, for the report only */
+	const char *without;	/* what the user loses */
+	bool (*probe)(void);
+} features[KERNEL_FEATURES] = {
+	[HAVE_BTF]	       = { "btf",	       "5.4",  "nothing can be recorded", probe_btf },
+	[HAVE_RINGBUF]	       = { "ringbuf",	       "5.8",  "nothing can be recorded", probe_ringbuf },
+	[HAVE_TP_BTF]	       = { "tp-btf",	       "5.5",  "nothing can be recorded", probe_tp_btf },
+	[HAVE_TASK_STORAGE]    = { "task-storage",     "5.12", "nothing can be recorded", probe_task_storage },
+	[HAVE_BPF_LOOP]	       = { "bpf-loop",	       "5.17", "deep stacks are not mended when a program unwinds",
+				   probe_bpf_loop },
+	[HAVE_UPROBE]	       = { "uprobe",	       "4.17", "no functions", probe_uprobe },
+	[HAVE_UPROBE_MULTI]    = { "uprobe-multi",     "6.6",  "functions attach through tracefs, more slowly",
+				   probe_uprobe_multi },
+	[HAVE_UPROBE_SESSION]  = { "uprobe-session",   "6.13", "two probes for each function: calls cost more",
+				   probe_uprobe_session },
+	[HAVE_UPROBE_TRACEFS]  = { "uprobe-tracefs",   "3.5",  "no functions where there is no uprobe-multi",
+				   probe_uprobe_tracefs },
+	[HAVE_UPROBE_SLEEPABLE] = { "uprobe-sleepable", "6.0", "no returns of functions in programs that unwind",
+				   probe_uprobe_sleepable },
+	[HAVE_WRITE_USER]      = { "write-user",       "4.8",  "programs that throw wait longer at each exception",
+				   probe_write_user },
+	[HAVE_NOP5_FORK_SAFE]  = { "nop5-fork-safe",   "",     "the fastest probe sites are not used (--nop5 insists)",
+				   probe_nop5_fork_safe },
+};
+
+static struct {
+	bool was_asked[KERNEL_FEATURES], answer[KERNEL_FEATURES];
+	uint64_t denied;
+} state;
+
+bool kernel_has(enum kernel_feature f)
+{
+	if (state.denied & 1ull << f)
+		return false;
+	if (!state.was_asked[f]) {
+		state.answer[f] = features[f].probe();
+		state.was_asked[f] = true;
+	}
+	return state.answer[f];
+}
+
+void kernel_deny(uint64_t mask)
+{
+	state.denied |= mask;
+}
+
+int kernel_feature_by_name(const char *name)
+{
+	for (int f = 0; f < KERNEL_FEATURES; f++)
+		if (!strcmp(features[f].name, name))
+			return f;
+	return -1;
+}
+
+const char *kernel_feature_name(enum kernel_feature f)
+{
+	return features[f].name;
+}
+
+/* ---- privileges ---- */
+
+struct cap { unsigned number; const char *name, *use; };
+
+/* CAP_SYS_ADMIN stands for both: capabilities(7), "CAP_BPF ... to separate out BPF functionality". */
+static const struct cap needed[] = {
+	{ CAP_BPF,	"CAP_BPF",     "to load BPF programs" },
+	{ CAP_PERFMON,	"CAP_PERFMON", "to attach them to other processes" },
+};
+
+/* Without these something smaller is lost. */
+static const struct cap useful[] = {
+	{ CAP_SYS_ADMIN,       "CAP_SYS_ADMIN",	      "to write into a program that unwinds" },
+	{ CAP_SYS_PTRACE,      "CAP_SYS_PTRACE",      "to read the memory maps of other users' processes" },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "to read executables that only their user may" },
+	{ CAP_SETUID,	       "CAP_SETUID",	      "to run the command as another user" },
+	{ CAP_SETGID,	       "CAP_SETGID",	      "to run the command as another user" },
+	{ CAP_CHOWN,	       "CAP_CHOWN",	      "to give the output to the user who called sudo" },
+};
+
+static bool has_cap(unsigned number)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[number / 32].effective & 1u << number % 32;
+}
+
+static const struct cap *missing_cap(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(needed) && !has_cap(CAP_SYS_ADMIN); i++)
+		if (!has_cap(needed[i].number))
+			return &needed[i];
+	return NULL;
+}
+
+/* ---- obstacles ---- */
+
+/* The first line of a small file; "" when it cannot be read. */
+static const char *first_line(const char *path, char *to, size_t size)
+{
+	__cleanup(close_file) FILE *f = fopen(path, "re");
+
+	*to = '\0';
+	if (f && fgets(to, size, f))
+		to[strcspn(to, "\n")] = '\0';
+	return to;
+}
+
+/* "none [integrity] confidentiality": the word in brackets. "" when securityfs does not say. */
+static const char *lockdown(void)
+{
+	static char text[64];
+	char *at;
+
+	first_line("/sys/kernel/security/lockdown", text, sizeof(text));
+	at = strchr(text, '[');
+	if (!at || !strchr(at, ']'))
+		return "";
+	*strchr(at, ']') = '\0';
+	return at + 1;
+}
+
+static const char *privilege_obstacle(const char **hint)
+{
+	static char text[160];
+	const struct cap *missing = missing_cap();
+
+	if (!missing)
+		return NULL;
+	if (geteuid() != 0) {
+		snprintf(text, sizeof(text), "recording needs root: %s is missing %s", missing->name, missing->use);
+		*hint = "sudo recorder ...";
+	} else {
+		snprintf(text, sizeof(text), "this root has no %s, which is needed %s", missing->name, missing->use);
+		*hint = "in a container: --cap-add=BPF --cap-add=PERFMON --cap-add=SYS_PTRACE, or --privileged";
+	}
+	return text;
+}
+
+const char *kernel_obstacle(const char **hint)
+{
+	const char *why = privilege_obstacle(hint);
+
+	if (why)
+		return why;
+	if (!kernel_has(HAVE_BTF)) {
+		*hint = "a kernel built with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted";
+		return "this kernel does not describe its types: /sys/kernel/btf/vmlinux cannot be read";
+	}
+	if (!strcmp(lockdown(), "confidentiality")) {
+		*hint = "booting with lockdown=integrity, or without lockdown";
+		return "kernel lockdown is in mode 'confidentiality', which forbids recording";
+	}
+	if (!kernel_has(HAVE_RINGBUF)) {
+		*hint = "Linux 5.8 or newer; in a container, one whose seccomp profile allows bpf(2)";
+		return "the kernel gives us no BPF ring buffer";
+	}
+	*hint = NULL;
+	return NULL;
+}
+
+const char *kernel_tracefs(void)
+{
+	return trials_tracefs();
+}
+
+/* ---- --doctor ---- */
+
+static void print_privileges(FILE *to)
+{
+	const char *before = "";
+
+	fprintf(to, "  %-16s%s", "running as", geteuid() ? "an ordinary user" : "root");
+	if (has_cap(CAP_SYS_ADMIN) && !missing_cap())
+		before = "";
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (!has_cap(needed[i].number) && !has_cap(CAP_SYS_ADMIN)) {
+			fprintf(to, "%s %s", *before ? "," : ", without", needed[i].name);
+			before = ",";
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(useful); i++)
+		if (!has_cap(useful[i].number)) {
+			fprintf(to, "%s %s", *before ? "," : ", without", useful[i].name);
+			before = ",";
+		}
+	fputs(*before ? "\n" : ", no capability missing\n", to);
+	for (size_t i = 0; i < ARRAY_SIZE(useful); i++)
+		if (!has_cap(useful[i].number) && geteuid() == 0)
+			fprintf(to, "  %-16s%s is needed %s\n", "", useful[i].name, useful[i].use);
+}
+
+static void print_setting(FILE *to, const char *name, const char *path)
+{
+	char text[64];
+
+	first_line(path, text, sizeof(text));
+	fprintf(to, "  %-16s%s\n", name, *text ? text : "cannot be read");
+}
+
+static void print_header(FILE *to)
+{
+	const char *mode = lockdown();
+	struct utsname uts = {};
+	struct stat st;
+
+	uname(&uts);
+	fprintf(to, "  %-16s%s %s %s\n", "kernel", uts.sysname, uts.release, uts.machine);
+	print_privileges(to);
+	if (stat("/sys/kernel/btf/vmlinux", &st))
+		fprintf(to, "  %-16snone\n", "kernel types");
+	else
+		fprintf(to, "  %-16s/sys/kernel/btf/vmlinux, %.1f MB\n", "kernel types", st.st_size / 1e6);
+	fprintf(to, "  %-16s%s\n", "lockdown", *mode ? mode : "not known, securityfs does not say");
+	fprintf(to, "  %-16s%s\n", "tracefs", kernel_tracefs() ?: "not mounted");
+	print_setting(to, "BPF for users", "/proc/sys/kernel/unprivileged_bpf_disabled");
+	print_setting(to, "perf paranoia", "/proc/sys/kernel/perf_event_paranoid");
+}
+
+int kernel_doctor(FILE *to)
+{
+	const char *hint = NULL, *why = privilege_obstacle(&hint);
+	bool can_ask = !why;
+
+	print_header(to);
+	fprintf(to, "\n  %-18s%-8s%-7s%s\n", "feature", "here", "since", "without it");
+	for (int f = 0; f < KERNEL_FEATURES; f++) {
+		const char *here = state.denied & 1ull << f ? "denied" : !can_ask ? "?" : kernel_has(f) ? "yes" : "no";
+
+		fprintf(to, "  %-18s%-8s%-7s%s\n", features[f].name, here, features[f].since, features[f].without);
+	}
+	why = kernel_obstacle(&hint);
+	if (!why && !kernel_has(HAVE_TP_BTF))
+		why = "the kernel gives us no typed tracepoints (tp-btf)";
+	if (!why && !kernel_has(HAVE_TASK_STORAGE))
+		why = "the kernel gives us no task storage (task-storage)";
+	if (!why) {
+		fprintf(to, "\nrecording is possible here%s\n",
+			kernel_has(HAVE_UPROBE_MULTI) || kernel_has(HAVE_UPROBE_TRACEFS) ? "" : ", without functions");
+		return 0;
+	}
+	fprintf(to, "\nrecording is not possible: %s\n", why);
+	if (hint)
+		fprintf(to, "try: %s\n", hint);
+	return 1;
+}

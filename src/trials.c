@@ -1,0 +1,353 @@
+/*
+ * trials.c - what this kernel can do, found by doing it.
+ *
+ * Programs are a few instructions written by hand, so nothing has to be
+ * compiled or relocated. Probes are placed in a memory file nobody else maps,
+ * so no code of ours or of anybody is rewritten. Taking a uprobe away makes the
+ * kernel wait 50 to 150 ms; what places one does so in a process of its own,
+ * which answers at once and is left to wait alone.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <mntent.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base.h"
+#include "bpflink.h"
+#include "trials.h"
+
+#define MOV_IMM(to, value)	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (value) }
+#define MOV_REG(to, from)	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
+#define ADD_IMM(to, value)	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (value) }
+#define STORE_IMM(to, at, value) { .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = (to), .off = (at), .imm = (value) }
+#define LOAD_MAP(to, fd)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), .src_reg = BPF_PSEUDO_MAP_FD, \
+				  .imm = (fd) }, {}
+#define CALL(helper)		{ .code = BPF_JMP | BPF_CALL, .imm = (helper) }
+#define EXIT			{ .code = BPF_JMP | BPF_EXIT }
+
+static const struct bpf_insn nothing[] = { MOV_IMM(BPF_REG_0, 0), EXIT };
+
+static int load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t count, struct bpf_prog_load_opts *opts)
+{
+	return bpf_prog_load(type, "trial", "GPL", insns, count, opts);
+}
+
+static bool keep_answer(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool probe_btf(void)
+{
+	return !access("/sys/kernel/btf/vmlinux", R_OK);
+}
+
+bool probe_ringbuf(void)
+{
+	return keep_answer(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trial", 0, 0, sysconf(_SC_PAGESIZE), NULL));
+}
+
+/* What a program at tracepoint sys_enter is loaded with; 0: the kernel's types do not have it. */
+static int sys_enter_btf_id(void)
+{
+	static int id;
+	struct btf *btf;
+
+	if (id)
+		return MAX(id, 0);
+	btf = btf__load_vmlinux_btf();
+	id = btf ? btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF) : -ENOENT;
+	btf__free(btf);
+	return MAX(id, 0);
+}
+
+static int load_tp_btf(const struct bpf_insn *insns, size_t count)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
+		    .attach_btf_id = sys_enter_btf_id());
+
+	return opts.attach_btf_id ? load(BPF_PROG_TYPE_TRACING, insns, count, &opts) : -ENOENT;
+}
+
+bool probe_tp_btf(void)
+{
+	__cleanup(close_fd) int prog = load_tp_btf(nothing, ARRAY_SIZE(nothing));
+
+	return prog >= 0 && keep_answer(bpf_raw_tracepoint_open(NULL, prog));
+}
+
+/* A map that hangs an int on tasks; the kernel wants its types described. */
+static int create_task_storage(void)
+{
+	struct btf *btf = btf__new_empty();
+	int type = btf ? btf__add_int(btf, "int", 4, BTF_INT_SIGNED) : -1;
+	int fd = -1;
+
+	if (type > 0 && !btf__load_into_kernel(btf)) {
+		LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC, .btf_fd = btf__fd(btf),
+			    .btf_key_type_id = type, .btf_value_type_id = type);
+
+		fd = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, "trial", 4, 4, 0, &opts);
+	}
+	btf__free(btf);
+	return fd;
+}
+
+bool probe_task_storage(void)
+{
+	__cleanup(close_fd) int map = create_task_storage();
+	const struct bpf_insn lookup[] = {
+		CALL(BPF_FUNC_get_current_task_btf),
+		MOV_REG(BPF_REG_2, BPF_REG_0),
+		LOAD_MAP(BPF_REG_1, map),
+		MOV_IMM(BPF_REG_3, 0),
+		MOV_IMM(BPF_REG_4, 0),
+		CALL(BPF_FUNC_task_storage_get),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+
+	return map >= 0 && keep_answer(load_tp_btf(lookup, ARRAY_SIZE(lookup))) &&
+	       keep_answer(load(BPF_PROG_TYPE_KPROBE, lookup, ARRAY_SIZE(lookup), NULL));
+}
+
+bool probe_bpf_loop(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) == 1;
+}
+
+bool probe_uprobe_sleepable(void)
+{
+	static const struct bpf_insn copy[] = {
+		CALL(BPF_FUNC_get_current_task_btf),
+		MOV_REG(BPF_REG_4, BPF_REG_0),
+		MOV_REG(BPF_REG_1, BPF_REG_10),
+		ADD_IMM(BPF_REG_1, -8),
+		MOV_IMM(BPF_REG_2, 8),
+		MOV_IMM(BPF_REG_3, 4096),
+		MOV_IMM(BPF_REG_5, 0),
+		CALL(BPF_FUNC_copy_from_user_task),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
+
+	return keep_answer(load(BPF_PROG_TYPE_KPROBE, copy, ARRAY_SIZE(copy), &opts));
+}
+
+bool probe_write_user(void)
+{
+	static const struct bpf_insn write_8[] = {
+		STORE_IMM(BPF_REG_10, -8, 0),
+		MOV_IMM(BPF_REG_1, 4096),
+		MOV_REG(BPF_REG_2, BPF_REG_10),
+		ADD_IMM(BPF_REG_2, -8),
+		MOV_IMM(BPF_REG_3, 8),
+		CALL(BPF_FUNC_probe_write_user),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+
+	return keep_answer(load(BPF_PROG_TYPE_KPROBE, write_8, ARRAY_SIZE(write_8), NULL));
+}
+
+/* ---- uprobes ---- */
+
+static int load_uprobe(int attach_type)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type);
+
+	return load(BPF_PROG_TYPE_KPROBE, nothing, ARRAY_SIZE(nothing), &opts);
+}
+
+/*
+ * A kernel that has such links finds that "/" is no file to probe: EBADF. One
+ * that has not refuses sooner, with EINVAL. Either way nothing is placed.
+ */
+static bool knows_link(int attach_type)
+{
+	__cleanup(close_fd) int prog = load_uprobe(attach_type);
+	unsigned long offset = 0;
+	int fd;
+
+	if (prog < 0)
+		return false;
+	fd = bpflink_uprobe_multi(prog, attach_type, "/", &offset, NULL, 1, 0, 0);
+	return fd == -EBADF || keep_answer(fd);
+}
+
+bool probe_uprobe_multi(void)
+{
+	return knows_link(BPFLINK_UPROBE_MULTI);
+}
+
+bool probe_uprobe_session(void)
+{
+	return knows_link(BPFLINK_UPROBE_SESSION);
+}
+
+const char *trials_tracefs(void)
+{
+	static char path[256];
+	struct mntent *m;
+	FILE *mounts;
+
+	if (*path)
+		return path;
+	mounts = setmntent("/proc/self/mounts", "re");
+	if (!mounts)
+		return NULL;
+	while ((m = getmntent(mounts))) {
+		if (strcmp(m->mnt_type, "tracefs") || strlen(m->mnt_dir) >= sizeof(path))
+			continue;
+		strcpy(path, m->mnt_dir);
+		break;
+	}
+	endmntent(mounts);
+	return *path ? path : NULL;
+}
+
+bool probe_uprobe_tracefs(void)
+{
+	const char *tracefs = trials_tracefs();
+	char path[300];
+
+	if (!tracefs)
+		return false;
+	/* Never O_TRUNC: it would remove everybody's probes. */
+	snprintf(path, sizeof(path), "%s/uprobe_events", tracefs);
+	return keep_answer(open(path, O_WRONLY | O_APPEND | O_CLOEXEC));
+}
+
+/*
+ * Ask @trial in a process of its own, whose end nobody waits for: it is a
+ * grandchild, and belongs to init. No answer within two seconds is a no.
+ */
+static bool ask_aside(bool (*trial)(void))
+{
+	struct pollfd answer = { .events = POLLIN };
+	int pair[2];
+	char yes = 0;
+	pid_t pid;
+
+	if (pipe2(pair, O_CLOEXEC))
+		return false;
+	pid = fork();
+	if (pid == 0) {
+		if (fork() == 0) {
+			yes = trial();
+			(void)!write(pair[1], &yes, 1);
+		}
+		_exit(0);
+	}
+	close(pair[1]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	answer.fd = pair[0];
+	if (poll(&answer, 1, 2000) != 1 || read(pair[0], &yes, 1) != 1)
+		yes = 0;
+	close(pair[0]);
+	return yes;
+}
+
+/* A file nobody else maps, of one page: @code, then zeroes. Its path is left in @path. */
+static int code_file(const void *code, size_t len, char path[32])
+{
+	int fd = memfd_create("recorder trial", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+	if (ftruncate(fd, sysconf(_SC_PAGESIZE)) || pwrite(fd, code, len, 0) != (ssize_t)len) {
+		close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
+static bool try_perf_uprobe(void)
+{
+	__cleanup(close_file) FILE *f = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	__cleanup(close_fd) int prog = -1, event = -1, file = -1;
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	char path[32];
+
+	file = code_file("\x90", 1, path);
+	prog = load(BPF_PROG_TYPE_KPROBE, nothing, ARRAY_SIZE(nothing), NULL);
+	if (!f || file < 0 || prog < 0 || fscanf(f, "%u", &attr.type) != 1)
+		return false;
+	attr.config1 = (uintptr_t)path;
+	event = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	return event >= 0 && bpf_link_create(prog, event, BPF_PERF_EVENT, NULL) >= 0;
+}
+
+bool probe_uprobe(void)
+{
+	return ask_aside(try_perf_uprobe);
+}
+
+/* ---- nop5 and fork ---- */
+
+#ifdef __x86_64__
+static void die_quietly(int sig)
+{
+	(void)sig;
+	_exit(1);
+}
+
+/*
+ * The kernel rewrites a probed 5-byte nop into a call of a page it mapped for
+ * that. The call is copied to a forked child, in kernels with the fault the page
+ * is not: the child's first call of the function is a SIGSEGV (probe-costs.md, 4).
+ * Our own grandchild finds out. A handler keeps its death out of the kernel's log.
+ */
+static bool try_nop5_fork(void)
+{
+	static const unsigned char code[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3 };	/* nop5; ret */
+	const struct sigaction act = { .sa_handler = die_quietly };
+	unsigned long offset = 0;
+	int file, prog, status;
+	void (*function)(void);
+	char path[32];
+	pid_t pid;
+
+	alarm(2);
+	file = code_file(code, sizeof(code), path);
+	prog = load_uprobe(BPFLINK_UPROBE_MULTI);
+	if (file < 0 || prog < 0 || bpflink_uprobe_multi(prog, BPFLINK_UPROBE_MULTI, path, &offset, NULL, 1, 0, 0) < 0)
+		return false;
+	function = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+	if (function == MAP_FAILED)
+		return false;
+	for (int i = 0; i < 10; i++)	/* the first call has it rewritten */
+		function();
+	sigaction(SIGSEGV, &act, NULL);
+	pid = fork();
+	if (pid == 0) {
+		function();
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* Only kernels with uprobe-multi can have the rewriting (6.18): without it there is nothing to fear. */
+bool probe_nop5_fork_safe(void)
+{
+	return !probe_uprobe_multi() || ask_aside(try_nop5_fork);
+}
+#else
+bool probe_nop5_fork_safe(void)
+{
+	return true;		/* no such sites: the rewriting is x86's */
+}
+#endif

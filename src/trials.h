@@ -1,0 +1,24 @@
+/*
+ * trials.h - the trials behind kernel_has(): each tries one thing and says whether it went well.
+ */
+#ifndef TRIALS_H
+#define TRIALS_H
+
+#include <stdbool.h>
+
+bool probe_btf(void);
+bool probe_ringbuf(void);
+bool probe_tp_btf(void);
+bool probe_task_storage(void);
+bool probe_bpf_loop(void);
+bool probe_uprobe(void);
+bool probe_uprobe_multi(void);
+bool probe_uprobe_session(void);
+bool probe_uprobe_tracefs(void);
+bool probe_uprobe_sleepable(void);
+bool probe_write_user(void);
+bool probe_nop5_fork_safe(void);
+
+const char *trials_tracefs(void);	/* where tracefs is mounted, or NULL */
+
+#endif
