@@ -25,7 +25,8 @@ static const struct feature {
 	[HAVE_TASK_STORAGE]    = { "task-storage",     "5.12", "nothing can be recorded", probe_task_storage },
 	[HAVE_BPF_LOOP]	       = { "bpf-loop",	       "5.17", "deep stacks are not mended when a program unwinds",
 				   probe_bpf_loop },
-	[HAVE_UPROBE]	       = { "uprobe",	       "4.17", "no functions", probe_uprobe },
+	[HAVE_UPROBE]	       = { "uprobe",	       "4.17", "no functions where there is no uprobe-multi",
+				   probe_uprobe },
 	[HAVE_UPROBE_MULTI]    = { "uprobe-multi",     "6.6",  "functions attach through tracefs, more slowly",
 				   probe_uprobe_multi },
 	[HAVE_UPROBE_SESSION]  = { "uprobe-session",   "6.13", "two probes for each function: calls cost more",
@@ -76,22 +77,20 @@ const char *kernel_feature_name(enum kernel_feature f)
 
 /* ---- privileges ---- */
 
-struct cap { unsigned number; const char *name, *use; };
-
-/* CAP_SYS_ADMIN stands for both: capabilities(7), "CAP_BPF ... to separate out BPF functionality". */
-static const struct cap needed[] = {
-	{ CAP_BPF,	"CAP_BPF",     "to load BPF programs" },
-	{ CAP_PERFMON,	"CAP_PERFMON", "to attach them to other processes" },
-};
-
-/* Without these something smaller is lost. */
-static const struct cap useful[] = {
-	{ CAP_SYS_ADMIN,       "CAP_SYS_ADMIN",	      "to write into a program that unwinds" },
-	{ CAP_SYS_PTRACE,      "CAP_SYS_PTRACE",      "to read the memory maps of other users' processes" },
-	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "to read executables that only their user may" },
-	{ CAP_SETUID,	       "CAP_SETUID",	      "to run the command as another user" },
-	{ CAP_SETGID,	       "CAP_SETGID",	      "to run the command as another user" },
-	{ CAP_CHOWN,	       "CAP_CHOWN",	      "to give the output to the user who called sudo" },
+/* CAP_SYS_ADMIN stands for the vital ones: it is what they were split from (5.8). */
+static const struct cap {
+	unsigned    number;
+	bool	    is_vital;	/* without it nothing can be recorded */
+	const char *name, *use;
+} caps[] = {
+	{ CAP_BPF,	       true,  "CAP_BPF",	     "to load BPF programs" },
+	{ CAP_PERFMON,	       true,  "CAP_PERFMON",	     "to let BPF programs watch other processes" },
+	{ CAP_SYS_ADMIN,       false, "CAP_SYS_ADMIN",	     "to write into a program that unwinds" },
+	{ CAP_SYS_PTRACE,      false, "CAP_SYS_PTRACE",	     "to read the memory maps of other users' processes" },
+	{ CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "to read programs that only their owner may" },
+	{ CAP_SETUID,	       false, "CAP_SETUID",	     "to run the command as another user" },
+	{ CAP_SETGID,	       false, "CAP_SETGID",	     "to run the command as another user" },
+	{ CAP_CHOWN,	       false, "CAP_CHOWN",	     "to give the output to the user who called sudo" },
 };
 
 static bool has_cap(unsigned number)
@@ -104,11 +103,16 @@ static bool has_cap(unsigned number)
 	return data[number / 32].effective & 1u << number % 32;
 }
 
-static const struct cap *missing_cap(void)
+static bool is_missing(const struct cap *c)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(needed) && !has_cap(CAP_SYS_ADMIN); i++)
-		if (!has_cap(needed[i].number))
-			return &needed[i];
+	return !has_cap(c->number) && !(c->is_vital && has_cap(CAP_SYS_ADMIN));
+}
+
+static const struct cap *vital_cap_missing(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
+		if (caps[i].is_vital && is_missing(&caps[i]))
+			return &caps[i];
 	return NULL;
 }
 
@@ -139,15 +143,29 @@ static const char *lockdown(void)
 	return at + 1;
 }
 
+/* In a user namespace of its own, root's capabilities do not reach the kernel's BPF. */
+static bool in_user_namespace(void)
+{
+	unsigned first, outside, count;
+	char text[64];
+
+	first_line("/proc/self/uid_map", text, sizeof(text));
+	return sscanf(text, "%u %u %u", &first, &outside, &count) == 3 && count != UINT32_MAX;
+}
+
 static const char *privilege_obstacle(const char **hint)
 {
 	static char text[160];
-	const struct cap *missing = missing_cap();
+	const struct cap *missing = vital_cap_missing();
 
+	if (!missing && in_user_namespace()) {
+		*hint = "running it outside of the container, or in one without a user namespace";
+		return "this root is one of a user namespace only, which may not record";
+	}
 	if (!missing)
 		return NULL;
 	if (geteuid() != 0) {
-		snprintf(text, sizeof(text), "recording needs root: %s is missing %s", missing->name, missing->use);
+		snprintf(text, sizeof(text), "recording needs root, or at least %s %s", missing->name, missing->use);
 		*hint = "sudo recorder ...";
 	} else {
 		snprintf(text, sizeof(text), "this root has no %s, which is needed %s", missing->name, missing->use);
@@ -187,25 +205,15 @@ const char *kernel_tracefs(void)
 
 static void print_privileges(FILE *to)
 {
-	const char *before = "";
+	bool all = true;
 
 	fprintf(to, "  %-16s%s", "running as", geteuid() ? "an ordinary user" : "root");
-	if (has_cap(CAP_SYS_ADMIN) && !missing_cap())
-		before = "";
-	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
-		if (!has_cap(needed[i].number) && !has_cap(CAP_SYS_ADMIN)) {
-			fprintf(to, "%s %s", *before ? "," : ", without", needed[i].name);
-			before = ",";
-		}
-	for (size_t i = 0; i < ARRAY_SIZE(useful); i++)
-		if (!has_cap(useful[i].number)) {
-			fprintf(to, "%s %s", *before ? "," : ", without", useful[i].name);
-			before = ",";
-		}
-	fputs(*before ? "\n" : ", no capability missing\n", to);
-	for (size_t i = 0; i < ARRAY_SIZE(useful); i++)
-		if (!has_cap(useful[i].number) && geteuid() == 0)
-			fprintf(to, "  %-16s%s is needed %s\n", "", useful[i].name, useful[i].use);
+	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
+		all = all && !is_missing(&caps[i]);
+	fprintf(to, "%s\n", all ? " with all capabilities needed" : ", without");
+	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
+		if (is_missing(&caps[i]))
+			fprintf(to, "  %-18s%s %s\n", "", caps[i].name, caps[i].use);
 }
 
 static void print_setting(FILE *to, const char *name, const char *path)
