@@ -35,9 +35,12 @@ enum site_class {
 struct func {
 	uint64_t    addr;	/* link-time address minus that of the lowest PT_LOAD's page: uftrace's relative address */
 	uint64_t    size;	/* bytes; 0: unknown */
-	uint64_t    site;	/* file offset of the probe */
-	uint32_t    sp_offset;	/* bytes pushed between the function's start and the site */
-	uint8_t	    site_class;	/* enum site_class */
+	uint64_t    site;	/* file offset of the probe: the best one that is not a nop5 */
+	uint64_t    nop5_site;	/* file offset of a nop5 the kernel can rewrite, SITE_NOP5, where one begins the function; 0: none */
+	uint64_t    entry_site;	/* file offset of a cheap site that is right for entry only, where site is dear; 0: none */
+	uint32_t    sp_offset;	/* bytes pushed between the function's start and the site; not 0 only with FUNC_ENTRY_ONLY */
+	uint32_t    entry_sp_offset;	/* the same for entry_site */
+	uint8_t	    site_class;	/* enum site_class of site; never SITE_NOP5 */
 	uint8_t	    flags;	/* FUNC_* */
 	const char *name;	/* mangled, as the symbol table has it; PLT: the library function's; owned by the image */
 };
@@ -57,12 +60,16 @@ struct image {
 	uint32_t     first_func;	/* rec_func.func of func[0]; set when attached */
 	bool	     is_go;		/* no return may be probed */
 	bool	     is_pie;
-	bool	     has_unwinder;	/* defines or imports _Unwind_*, or has .gcc_except_table */
+	bool	     has_unwinder;	/* defines or imports _Unwind_*, or what calls it (C++ throw, pthread_exit, backtrace) */
+	bool	     switches_stacks;	/* defines or imports swapcontext() and its like: returns come out of order */
 	bool	     is_stripped;	/* no .symtab: names from .dynsym, the rest from .eh_frame */
 	char	    *interp;		/* PT_INTERP; NULL: static */
 	struct func *func;		/* by addr, ascending */
 	size_t	     func_count;
 	unsigned     go_minor;		/* of the Go version, for messages; 0: unknown */
+	uint32_t     no_plt_calls;	/* call instructions that reach a library without a stub (-fno-plt, Rust): not seen */
+	char	    *names;		/* what func[].name point into, each ended by a NUL; owned */
+	size_t	     names_len;
 };
 
 /* Why image_read() may say no, besides errnos of reading: -ENOEXEC no ELF of this machine, -EBADMSG a malformed one. */

@@ -1,0 +1,96 @@
+/*
+ * reader.h - an image while it is read: what the parsers of this folder share.
+ *
+ * Addresses here are link-time addresses; image.h's are relative to the load
+ * address. Order of work: image.c opens the file, symbols.c and ehframe.c find
+ * functions, plt.c stubs, names.c says which names need care, sites*.c chooses
+ * where each is probed, image.c makes the result.
+ */
+#ifndef IMAGE_READER_H
+#define IMAGE_READER_H
+
+#include "elf.h"
+#include "image.h"
+
+#define FUNCTIONS_MAX	4000000u	/* symbols of one file that are looked at; Chrome has 700 000 */
+
+/* A segment with code, copied. */
+struct code {
+	struct piece piece;
+	uint64_t     offset;	/* in the file */
+	uint8_t	    *target;	/* a bit per byte: a direct branch leads there; owned */
+};
+
+/* A part of the code that functions may lie in: a section, or a whole segment where there are no sections. */
+struct span {
+	uint64_t addr, len;
+	bool	 is_plt;
+};
+
+/* A place the dynamic linker fills in with a function's address. */
+struct slot {
+	uint64_t addr;
+	uint64_t resolver;	/* R_*_IRELATIVE: what computes the address; else 0 */
+	uint32_t name;		/* in names */
+};
+
+struct found {
+	uint64_t addr, size;
+	uint64_t site, nop5_site, entry_site;	/* link-time addresses; 0: none */
+	uint32_t name;				/* in names */
+	uint32_t sp_offset, entry_sp_offset;
+	uint8_t	 site_class;			/* enum site_class */
+	uint8_t	 flags;				/* FUNC_* */
+	uint8_t	 rank;				/* among names of one address the lowest wins */
+	uint8_t	 entry_flags;			/* FUNC_* that hold at entry_site */
+	bool	 is_part;			/* gcc's cold half of another function: no function at all */
+};
+
+struct reader {
+	struct elf    elf;
+	struct image *img;		/* half made */
+	struct code  *code;
+	struct span  *span;		/* by address */
+	struct slot  *slot;		/* by address */
+	struct found *found;
+	size_t	      code_count, span_count, slot_count, found_count;
+	size_t	      span_room, slot_room, found_room;
+	char	     *names;		/* NUL-ended, one after the other; the first is "" */
+	size_t	      names_len, names_room;
+};
+
+/* Adds @name, cleaned of control bytes and of a version (memcpy@@GLIBC_2.14); 0 when there is no memory. */
+int  reader_name(struct reader *r, const char *name, uint32_t *ret);
+int  reader_found(struct reader *r, struct found **ret);	/* one more, all zeroes */
+const struct span *reader_span(const struct reader *r, uint64_t addr);
+const struct slot *reader_slot(const struct reader *r, uint64_t addr);
+struct code *reader_code(const struct reader *r, uint64_t addr);
+
+/* What the dynamic linker is told, by tag; tags above DT_JMPREL are not needed. */
+struct dynamic {
+	uint64_t value[DT_JMPREL + 1];
+};
+
+int dynamic_read(const struct elf *e, struct dynamic *d);	/* -ENOENT: a static program */
+/* By PT_DYNAMIC, for files without section headers. Free both pieces, error or not. */
+int dynamic_symbols(const struct elf *e, struct piece *syms, struct piece *strings);
+
+int symbols_read(struct reader *r);		/* functions, and what imports and names tell of the image */
+int ehframe_read(struct reader *r);		/* functions and sizes that symbols do not tell; after symbols_sort() */
+int symbols_sort(struct reader *r);		/* by address, one of each */
+int slots_read(struct reader *r);		/* before plt_read() and sites_choose() */
+int plt_read(struct reader *r);
+int sites_choose(struct reader *r);		/* found[] sorted by then */
+
+int facts_read(struct reader *r);		/* build-id, interpreter, Go */
+
+/* FUNC_* of a function for its name; @is_go: names of Go's runtime count too. */
+unsigned name_flags(const char *name, bool is_go);
+bool name_unwinds(const char *name);		/* an unwinder, or what calls one */
+bool name_switches_stacks(const char *name);
+
+/* One PLT stub: bytes in, the slot it jumps through out. 0: no stub begins here; else its length. */
+unsigned plt_stub_x86(const uint8_t *code, size_t len, uint64_t addr, uint64_t *slot);
+unsigned plt_stub_arm64(const uint8_t *code, size_t len, uint64_t addr, uint64_t *slot);
+
+#endif

@@ -1,0 +1,437 @@
+/*
+ * sites_x86.c - where each function of an x86-64 image is probed.
+ *
+ * What a probe costs depends on the instruction under it: a few are emulated by
+ * the kernel, most are single-stepped at ten times the cost, some are refused
+ * (arch/x86/kernel/uprobes.c). Often a cheap one lies a few instructions behind
+ * the function's start, and a probe there sees the same entry and the same
+ * return address, as long as the way there is straight, nothing jumps into it
+ * and it leaves %rsp alone. So the first WINDOW instructions are looked at, and
+ * all code is decoded once for its direct branches. Where %rsp moved, the site
+ * tells of the entry but not where the return address lies.
+ *
+ * A nop of five bytes is a site only where it begins a function: kernels that
+ * rewrite it into a call write below %rsp, where a leaf function in its middle
+ * may keep variables.
+ */
+#if defined(__x86_64__)
+
+#include <Zydis/Zydis.h>
+
+#include "base.h"
+#include "reader.h"
+
+#define WINDOW		8	/* instructions */
+#define INSN_MAX	15	/* bytes */
+#define NOP5		5	/* bytes */
+#define TINY_BYTES	32
+#define BODY_MAX	4096	/* a longer body is not looked through: it is not tiny */
+#define RED_PUSHED_MAX	4096	/* a site behind a larger frame is not worth its risk */
+
+#define EMULATED_NOP	8	/* bytes: longer ones are single-stepped */
+
+/* What the choice has to know of one instruction. */
+struct step {
+	unsigned	len;
+	enum site_class class;
+	bool		is_nop5;	/* five bytes, whatever its form: on some kernel it may be rewritten */
+	bool		is_known_nop5;	/* of a form that is */
+	bool		is_landing;	/* endbr64 */
+	bool		is_end;		/* what follows is reached otherwise, or not always */
+	bool		sp_unknown;	/* %rsp moved, nobody knows how far */
+	int		pushed;		/* bytes it moved down */
+	unsigned	flags;		/* FUNC_LOADS, FUNC_ARGS_GONE: what it does to the sites after it */
+};
+
+/* The way from a function's start to the instruction at hand. */
+struct walk {
+	uint64_t at;
+	unsigned flags;
+	int	 pushed;
+	bool	 only_landing;	/* nothing but endbr64 lies before */
+};
+
+static bool has_prefix(const ZydisDecodedInstruction *insn, uint8_t byte)
+{
+	for (unsigned i = 0; i < insn->raw.prefix_count; i++)
+		if (insn->raw.prefixes[i].value == byte)
+			return true;
+	return false;
+}
+
+/* is_prefix_bad() and good_insns_64[] of the kernel, and what it takes but should not. */
+static bool is_refused(const ZydisDecodedInstruction *insn)
+{
+	static const uint8_t bad_prefixes[] = { 0x26, 0x2e, 0x36, 0x3e, 0xf0 };
+	static const uint8_t bad_opcodes[] = {
+		0x6c, 0x6d, 0x6e, 0x6f,				/* ins, outs */
+		0x8e,						/* mov to a segment register */
+		0x9c, 0x9d,					/* pushf would show the program the single-step flag */
+		0xca, 0xcb, 0xcc, 0xcd, 0xcf,			/* far returns, int, iret */
+		0xe4, 0xe5, 0xe6, 0xe7, 0xec, 0xed, 0xee, 0xef,	/* in, out */
+		0xf1, 0xf4, 0xfa, 0xfb,				/* int1, hlt, cli, sti */
+	};
+	static const uint8_t bad_0f_opcodes[] = {
+		0x00, 0x01, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c,	/* system, syscall, ud2 */
+		0x30, 0x34, 0x35, 0x37, 0x78, 0x79, 0xae,
+	};
+	uint8_t op = insn->opcode;
+
+	for (size_t i = 0; i < sizeof(bad_prefixes); i++)
+		if (has_prefix(insn, bad_prefixes[i]))
+			return true;
+	if (insn->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		return true;
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT) {
+		if (op == 0xc7 && insn->raw.modrm.reg == 7)	/* xbegin: its abort address would be elsewhere */
+			return true;
+		return memchr(bad_opcodes, op, sizeof(bad_opcodes)) ||
+		       (op == 0xff && (insn->raw.modrm.reg == 3 || insn->raw.modrm.reg == 5));
+	}
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_0F)
+		return memchr(bad_0f_opcodes, op, sizeof(bad_0f_opcodes));
+	return false;
+}
+
+/* Direct branches as the kernel tells them; with an operand-size prefix it refuses them. */
+static bool is_direct_branch(const ZydisDecodedInstruction *insn)
+{
+	uint8_t op = insn->opcode;
+
+	if (insn->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+		return op == 0xe8 || op == 0xe9 || op == 0xeb || (op & 0xf0) == 0x70;
+	return insn->opcode_map == ZYDIS_OPCODE_MAP_0F && (op & 0xf0) == 0x80;
+}
+
+/* push_setup_xol_ops(): one byte, or two of which the first is REX.B. */
+static bool is_emulated_push(const ZydisDecodedInstruction *insn, const uint8_t *code)
+{
+	if (insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || (insn->opcode & 0xf8) != 0x50)
+		return false;
+	return insn->length == 1 || (insn->length == 2 && code[0] == 0x41);
+}
+
+static enum site_class class_of(const ZydisDecodedInstruction *insn, const uint8_t *code)
+{
+	if (is_refused(insn))
+		return SITE_REFUSED;
+	if (is_direct_branch(insn))
+		return has_prefix(insn, 0x66) ? SITE_REFUSED : SITE_CHEAP;
+	if (is_emulated_push(insn, code))
+		return SITE_CHEAP;
+	if ((insn->mnemonic == ZYDIS_MNEMONIC_NOP || insn->mnemonic == ZYDIS_MNEMONIC_PAUSE) &&
+	    insn->length <= EMULATED_NOP)
+		return SITE_CHEAP;
+	return SITE_DEAR;
+}
+
+static bool is_stack_pointer(ZydisRegister reg)
+{
+	return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) == ZYDIS_REGISTER_RSP;
+}
+
+static bool is_argument(ZydisRegister reg)
+{
+	switch (ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg)) {
+	case ZYDIS_REGISTER_RDI:
+	case ZYDIS_REGISTER_RSI:
+	case ZYDIS_REGISTER_RDX:
+	case ZYDIS_REGISTER_RCX:
+	case ZYDIS_REGISTER_R8:
+	case ZYDIS_REGISTER_R9:
+		return true;
+	default:
+		break;
+	}
+	switch (ZydisRegisterGetClass(reg)) {
+	case ZYDIS_REGCLASS_XMM:
+	case ZYDIS_REGCLASS_YMM:
+	case ZYDIS_REGCLASS_ZMM:
+		return ZydisRegisterGetId(reg) < 8;
+	default:
+		return false;
+	}
+}
+
+/* How far an instruction that writes %rsp moves it down; false: not known, or up. */
+static bool moved_by(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *op, int *ret)
+{
+	int64_t by = -1;
+
+	if (insn->mnemonic == ZYDIS_MNEMONIC_PUSH && insn->operand_width == 64)
+		by = 8;
+	else if (insn->mnemonic == ZYDIS_MNEMONIC_SUB && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		by = op[1].imm.value.s;
+	else if (insn->mnemonic == ZYDIS_MNEMONIC_ADD && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		by = -op[1].imm.value.s;
+	else if (insn->mnemonic == ZYDIS_MNEMONIC_LEA && op[1].mem.base == ZYDIS_REGISTER_RSP &&
+		 op[1].mem.index == ZYDIS_REGISTER_NONE)
+		by = -op[1].mem.disp.value;
+	if (by < 0 || by > RED_PUSHED_MAX)
+		return false;
+	*ret = by;
+	return true;
+}
+
+static void see_effects(struct step *s, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *op)
+{
+	bool moves = false;
+
+	if (insn->mnemonic == ZYDIS_MNEMONIC_NOP || s->is_landing)
+		return;
+	for (unsigned i = 0; i < insn->operand_count; i++) {
+		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && op[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN)
+			s->flags |= FUNC_LOADS;
+		if (op[i].type != ZYDIS_OPERAND_TYPE_REGISTER || !(op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+			continue;
+		if (is_stack_pointer(op[i].reg.value))
+			moves = true;
+		else if (is_argument(op[i].reg.value))
+			s->flags |= FUNC_ARGS_GONE;
+	}
+	if (moves && !moved_by(insn, op, &s->pushed))
+		s->sp_unknown = true;
+}
+
+static bool look(const ZydisDecoder *decoder, const uint8_t *code, size_t len, struct step *s)
+{
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+
+	*s = (struct step){ 0 };
+	if (ZYAN_FAILED(ZydisDecoderDecodeFull(decoder, code, len, &insn, op)))
+		return false;
+	s->len = insn.length;
+	s->class = class_of(&insn, code);
+	s->is_nop5 = insn.mnemonic == ZYDIS_MNEMONIC_NOP && insn.length == NOP5;
+	s->is_known_nop5 = s->is_nop5 && !memcmp(code, "\x0f\x1f\x44\x00", 4) && (code[4] == 0 || code[4] == 8);
+	s->is_landing = insn.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
+	s->is_end = insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE ||
+		    insn.meta.category == ZYDIS_CATEGORY_RET || insn.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
+		    insn.meta.category == ZYDIS_CATEGORY_SYSCALL || insn.meta.category == ZYDIS_CATEGORY_SYSTEM ||
+		    insn.meta.category == ZYDIS_CATEGORY_SYSRET || insn.mnemonic == ZYDIS_MNEMONIC_UD2;
+	see_effects(s, &insn, op);
+	return true;
+}
+
+static void mark_target(const struct reader *r, struct code *code, uint64_t addr)
+{
+	uint64_t at = addr - code->piece.addr;
+
+	if (addr < code->piece.addr || at >= code->piece.len) {
+		code = reader_code(r, addr);
+		if (!code)
+			return;
+		at = addr - code->piece.addr;
+	}
+	code->target[at / 8] |= 1u << at % 8;
+}
+
+/* Does a branch lead to an address after @from, up to and including @to? */
+static bool is_target_between(const struct code *code, uint64_t from, uint64_t to)
+{
+	for (uint64_t at = from + 1 - code->piece.addr; at <= to - code->piece.addr; at++)
+		if (code->target[at / 8] >> at % 8 & 1)
+			return true;
+	return false;
+}
+
+/* call *slot(%rip) where the slot is a library function's: what -fno-plt makes. crt1.o's own are not meant. */
+static bool is_call_by_slot(const struct reader *r, const ZydisDecodedInstruction *insn, uint64_t next)
+{
+	const struct slot *slot;
+
+	if (insn->opcode != 0xff || insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || insn->raw.modrm.mod != 0 ||
+	    insn->raw.modrm.rm != 5 || (insn->raw.modrm.reg != 2 && insn->raw.modrm.reg != 4))
+		return false;
+	slot = reader_slot(r, next + insn->raw.disp.value);
+	return slot && slot->name && !name_flags(r->names + slot->name, false);
+}
+
+/* Decodes from @at to @end and notes where direct branches lead. What cannot be decoded is data: a byte is skipped. */
+static void scan(struct reader *r, const ZydisDecoder *decoder, struct code *code, uint64_t at, uint64_t end)
+{
+	ZydisDecodedInstruction insn;
+
+	while (at < end) {
+		const uint8_t *bytes = code->piece.data + (at - code->piece.addr);
+
+		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(decoder, NULL, bytes, MIN(end - at, (uint64_t)INSN_MAX), &insn))) {
+			at++;
+			continue;
+		}
+		at += insn.length;
+		for (unsigned i = 0; i < ARRAY_SIZE(insn.raw.imm); i++)
+			if (insn.raw.imm[i].size && insn.raw.imm[i].is_relative)
+				mark_target(r, code, at + insn.raw.imm[i].value.s);
+		if (is_call_by_slot(r, &insn, at))
+			r->img->no_plt_calls++;
+	}
+}
+
+/* All code, afresh from each function's start, so that data between functions misleads no further than the next. */
+static int scan_all(struct reader *r)
+{
+	ZydisDecoder decoder;
+	size_t next = 0;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
+	for (size_t i = 0; i < r->code_count; i++) {
+		r->code[i].target = calloc(1, r->code[i].piece.len / 8 + 1);
+		if (!r->code[i].target)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->span_count; i++) {
+		uint64_t at = r->span[i].addr, end = at + r->span[i].len;
+		struct code *code = reader_code(r, at);
+
+		while (next < r->found_count && r->found[next].addr < at)
+			next++;
+		while (code && at < end) {
+			uint64_t stop = next < r->found_count ? MIN(r->found[next].addr, end) : end;
+
+			if (!r->span[i].is_plt)
+				scan(r, &decoder, code, at, stop);
+			at = stop;
+			if (at < end) {
+				mark_target(r, code, at);
+				next++;
+			}
+		}
+	}
+	return 0;
+}
+
+/* @s at w->at: is it the site to take? */
+static void consider(struct found *f, const struct step *s, const struct walk *w)
+{
+	bool is_moved = w->at != f->addr;
+
+	if (s->is_nop5) {
+		if (s->is_known_nop5 && w->only_landing && w->at % PAGE_BYTES <= PAGE_BYTES - NOP5)
+			f->nop5_site = w->at;
+		return;
+	}
+	if (s->class == SITE_REFUSED)
+		return;
+	if (w->pushed) {
+		if (s->class == SITE_CHEAP && !f->entry_site) {
+			f->entry_site = w->at;
+			f->entry_sp_offset = w->pushed;
+			f->entry_flags = w->flags | FUNC_MOVED;
+		}
+	} else if (!f->site || s->class < f->site_class) {
+		f->site = w->at;
+		f->site_class = s->class;
+		f->flags &= ~(FUNC_LOADS | FUNC_ARGS_GONE | FUNC_MOVED);
+		f->flags |= is_moved ? w->flags | FUNC_MOVED : 0;
+	}
+}
+
+static void choose(const ZydisDecoder *decoder, const struct code *code, uint64_t end, struct found *f)
+{
+	struct walk w = { .at = f->addr, .only_landing = true };
+	uint64_t before = f->addr;
+
+	for (unsigned i = 0; i < WINDOW && w.at < end; i++) {
+		struct step s;
+
+		if (!look(decoder, code->piece.data + (w.at - code->piece.addr), MIN(end - w.at, (uint64_t)INSN_MAX), &s))
+			return;
+		if (w.at != f->addr && is_target_between(code, before, w.at))
+			return;
+		consider(f, &s, &w);
+		if (s.is_end || s.sp_unknown || f->site_class == SITE_CHEAP)
+			return;
+		before = w.at;
+		w.at += s.len;
+		w.pushed += s.pushed;
+		w.flags |= s.flags;
+		w.only_landing &= s.is_landing;
+		if (f->entry_site && w.pushed)
+			return;
+	}
+}
+
+/* Calls nothing, and is short or runs straight through: a probe would cost far more than the function. */
+static bool is_tiny(const ZydisDecoder *minimal, const struct code *code, const struct found *f)
+{
+	uint64_t at = f->addr, end = f->addr + f->size;
+	bool has_loop = false;
+
+	if (f->size > BODY_MAX)
+		return false;
+	while (at < end) {
+		const uint8_t *bytes = code->piece.data + (at - code->piece.addr);
+		ZydisDecodedInstruction insn;
+		uint64_t target;
+
+		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(minimal, NULL, bytes, end - at, &insn)))
+			return false;
+		if (insn.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn.opcode == 0xff &&
+		    insn.raw.modrm.reg >= 2 && insn.raw.modrm.reg <= 5)
+			return false;		/* by pointer: a call, or a tail call */
+		at += insn.length;
+		if (!is_direct_branch(&insn))
+			continue;
+		target = at + insn.raw.imm[0].value.s;
+		if (insn.opcode == 0xe8 || target < f->addr || target >= end)
+			return false;
+		has_loop |= target < at;
+	}
+	return f->size < TINY_BYTES || !has_loop;
+}
+
+static void choose_stub(struct found *f)
+{
+	f->site = f->addr;	/* endbr64, or the jump itself: both single-stepped, and nothing cheap lies near */
+	f->site_class = SITE_DEAR;
+}
+
+/* Entry alone is asked for: then the cheap site behind some pushes is the better one. */
+static void take_entry_site(struct found *f)
+{
+	if (f->flags & FUNC_ENTRY_ONLY && f->entry_site && f->site_class != SITE_CHEAP) {
+		f->site = f->entry_site;
+		f->sp_offset = f->entry_sp_offset;
+		f->site_class = SITE_CHEAP;
+		f->flags = (f->flags & ~(FUNC_LOADS | FUNC_ARGS_GONE)) | f->entry_flags;
+	}
+	if (f->site_class == SITE_CHEAP)
+		f->entry_site = f->entry_sp_offset = 0;
+}
+
+static void choose_one(const ZydisDecoder *full, const ZydisDecoder *minimal, const struct reader *r, struct found *f)
+{
+	const struct span *span = reader_span(r, f->addr);
+	const struct code *code = reader_code(r, f->addr);
+
+	f->site_class = SITE_REFUSED;
+	if (!span || !code || !f->size)
+		return;
+	if (f->flags & FUNC_PLT)
+		return choose_stub(f);
+	choose(full, code, f->addr + f->size, f);
+	take_entry_site(f);
+	if (f->site_class == SITE_DEAR && is_tiny(minimal, code, f))
+		f->flags |= FUNC_TINY;
+}
+
+int sites_choose(struct reader *r)
+{
+	ZydisDecoder full, minimal;
+	int err = scan_all(r);
+
+	if (err)
+		return err;
+	ZydisDecoderInit(&full, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisDecoderInit(&minimal, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	ZydisDecoderEnableMode(&minimal, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
+	for (size_t i = 0; i < r->found_count; i++)
+		if (!r->found[i].is_part)
+			choose_one(&full, &minimal, r, &r->found[i]);
+	return 0;
+}
+
+#endif
