@@ -1,0 +1,371 @@
+/* The command line: what is meant, and one line with the user's own word when it cannot be. */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "config.h"
+#include "launch.h"
+#include "log.h"
+#include "nearest.h"
+#include "sink.h"
+#include "test.h"
+
+#define WORDS_MAX	32
+
+/* Parse words parted by single spaces; "_" stands for an empty word. Not freed: a test's process ends soon. */
+static int parse(struct config **ret, const char *line)
+{
+	static char *argv[WORDS_MAX + 2];
+	char *rest = strdup(line), *word;
+	int argc = 1;
+
+	argv[0] = (char *)"recorder";
+	while ((word = strsep(&rest, " ")))
+		if (*word && argc <= WORDS_MAX)
+			argv[argc++] = strcmp(word, "_") ? word : (char *)"";
+	argv[argc] = NULL;
+	*ret = NULL;
+	return config_parse(ret, argc, argv);
+}
+
+static struct config *parsed(const char *line)
+{
+	struct config *cfg;
+
+	CHECK_INT(parse(&cfg, line), 0);
+	return cfg;
+}
+
+/* What @line makes config_parse() print on stderr; its answer goes to *@status. */
+static char *complaint(const char *line, int *status)
+{
+	static char text[4096];
+	struct config *cfg;
+	int fd = fileno(tmpfile()), old = dup(STDERR_FILENO);
+	ssize_t n;
+
+	dup2(fd, STDERR_FILENO);
+	*status = parse(&cfg, line);
+	dup2(old, STDERR_FILENO);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+static void wrong(const char *line, const char *said)
+{
+	int status;
+	char *text = complaint(line, &status);
+
+	text[strcspn(text, "\n")] = '\0';	/* a second line is a hint */
+	CHECK_STR(text, said);
+	CHECK_INT(status, 1 + EXIT_USAGE);
+}
+
+TEST(usual_options_record_everything)
+{
+	struct config *cfg = parsed("true");
+
+	CHECK(cfg->syscalls && cfg->functions && cfg->libcalls && cfg->follow);
+	CHECK(!cfg->dear && !cfg->nop5 && !cfg->strict && !cfg->as_root && !cfg->raw && !cfg->dry_run);
+	CHECK_INT(cfg->string_bytes, 32);
+	CHECK_INT(cfg->sink_count, 1);
+	CHECK(cfg->sink[0] == sinks[0]);
+	for (int nr = 0; nr < SYS_MAX; nr++)
+		CHECK(cfg->syscall_wanted[nr]);
+	CHECK(cfg->ring_bytes >= 8 << 20 && !(cfg->ring_bytes & (cfg->ring_bytes - 1)));
+	CHECK(!cfg->status);		/* stderr is no terminal here */
+	config_destroy(cfg);
+}
+
+TEST(the_first_word_that_is_no_option_is_the_command)
+{
+	struct config *cfg = parsed("--strict true -s --strict --");
+
+	CHECK_STR(cfg->argv[0], "true");
+	CHECK_STR(cfg->argv[1], "-s");
+	CHECK_STR(cfg->argv[3], "--");
+	CHECK(!cfg->argv[4]);
+	CHECK_INT(cfg->string_bytes, 32);
+	config_destroy(cfg);
+	cfg = parsed("-- true --");
+	CHECK_STR(cfg->argv[0], "true");
+	CHECK_STR(cfg->argv[1], "--");
+	config_destroy(cfg);
+}
+
+TEST(letters_and_names_set_the_same)
+{
+	struct config *a = parsed("-o x -s 100 -u root -b 4M -v true");
+	struct config *b = parsed("--output=x --string-size=100 --user root --buffer 4M --verbose true");
+
+	CHECK_STR(a->output, "x");
+	CHECK_STR(b->output, "x");
+	CHECK_INT(a->string_bytes, 100);
+	CHECK_INT(b->string_bytes, 100);
+	CHECK_STR(a->user, "root");
+	CHECK_STR(b->user, "root");
+	CHECK_INT(a->ring_bytes, 4 << 20);
+	CHECK_INT(b->ring_bytes, 4 << 20);
+	CHECK_INT(a->verbosity, LOG_VERBOSE);
+	CHECK_INT(b->verbosity, LOG_VERBOSE);
+	CHECK_STR(parsed("-d y true")->output, "y");
+}
+
+TEST(what_other_tracers_say_is_understood)
+{
+	struct config *cfg = parsed("-f -yy -Y -e trace=openat,read true");
+
+	CHECK(cfg->follow && cfg->syscalls);
+	CHECK(!cfg->syscall_wanted[39]);		/* getpid on x86-64, umount2 on arm64 */
+	CHECK(!parsed("-f --no-follow true")->follow);
+	CHECK(!parsed("--no-syscalls true")->syscalls);
+	CHECK(parsed("--no-syscalls --syscalls true")->syscalls);
+	CHECK(parsed("-e openat true")->syscalls);
+	CHECK(parsed("-e t=openat true")->syscalls);
+}
+
+TEST(switches_are_switched)
+{
+	struct config *cfg = parsed("--no-functions --no-libcall --dear --nop5 --strict --dry-run --as-root true");
+
+	CHECK(!cfg->functions && !cfg->libcalls && cfg->dear && cfg->nop5 && cfg->strict && cfg->dry_run && cfg->as_root);
+	CHECK(parsed("--no-functions --functions true")->functions);
+	CHECK(parsed("--doctor")->doctor);
+	CHECK_INT(parsed("--simulate-drops 7 true")->lose_one_in, 7);
+	CHECK_INT(parsed("-s 0 true")->string_bytes, 0);
+	CHECK_INT(parsed("-vv true")->verbosity, LOG_DEBUG);
+	CHECK_INT(parsed("-vvvv true")->verbosity, LOG_DEBUG);
+	CHECK_INT(parsed("-v -q true")->verbosity, LOG_QUIET);
+	CHECK_INT(parsed("-q -v true")->verbosity, LOG_VERBOSE);
+}
+
+TEST(sizes_have_units_and_are_kib_without)
+{
+	static const struct { const char *text; size_t bytes; } sizes[] = {
+		{ "-b 64", 64 << 10 }, { "-b 64K", 64 << 10 }, { "-b 64k", 64 << 10 }, { "-b 1M", 1 << 20 },
+		{ "-b 1MiB", 1 << 20 }, { "-b 1mb", 1 << 20 }, { "-b 1G", 1 << 30 }, { "-b 65536B", 64 << 10 },
+		{ "-b 5M", 8 << 20 },		/* the next power of two */
+		{ "-b 16385B", 32 << 10 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "%s true", sizes[i].text);
+		CHECK_INT(parsed(line)->ring_bytes, sizes[i].bytes);
+	}
+	CHECK_INT(parsed("--memory 100 true")->memory_bytes, 100 << 10);
+	CHECK_INT(parsed("--memory 3G true")->memory_bytes, 3ull << 30);
+}
+
+TEST(wrong_sizes_and_numbers_are_named)
+{
+	wrong("-b 3X true", "recorder: -b: '3X' is not a size, such as 512K or 16M");
+	wrong("-b _ true", "recorder: -b: '' is not a size, such as 512K or 16M");
+	wrong("-b -1 true", "recorder: -b: '-1' is not a size, such as 512K or 16M");
+	wrong("-b 1 true", "recorder: -b: '1' is 1024 bytes; it must be 16K to 1024G");
+	wrong("-b 2G true", "recorder: -b: 2147483648 bytes are too many for the buffer of one CPU, which is at most 1G");
+	wrong("--memory 99999999999999999999 true",
+	      "recorder: --memory: '99999999999999999999' is not a size, such as 512K or 16M");
+	wrong("-s x true", "recorder: -s: 'x' is not a number");
+	wrong("-s -5 true", "recorder: -s: '-5' is not a number");
+	wrong("-s 5x true", "recorder: -s: '5x' is not a number");
+	wrong("--string-size 99999999999 true", "recorder: --string-size: '99999999999' is not a number");
+	wrong("-s 5000 true", "recorder: -s: 5000 bytes are more than a record holds, 4000");
+}
+
+TEST(an_option_that_is_none_is_named_with_the_nearest)
+{
+	wrong("--syscals true", "recorder: '--syscals' is not an option; the nearest is '--syscalls'");
+	wrong("--fromat=raw true", "recorder: '--fromat' is not an option; the nearest is '--format'");
+	wrong("--quite true", "recorder: '--quite' is not an option; the nearest is '--quiet'");
+	wrong("--xyzzy true", "recorder: '--xyzzy' is not an option; recorder --help lists them");
+	wrong("-w true", "recorder: '-w' is not an option; recorder --help lists them");
+	wrong("-qw true", "recorder: '-w' is not an option; recorder --help lists them");
+	wrong("--no-f true", "recorder: '--no-f' may mean '--no-functions' or '--no-follow'");
+	wrong("--strict=1 true", "recorder: --strict takes no argument, but '--strict=1' gives one");
+	wrong("-o", "recorder: -o needs an argument: PATH");
+	wrong("--format", "recorder: --format needs an argument: NAME,...");
+}
+
+TEST(an_option_of_another_tracer_is_answered)
+{
+	wrong("-p 1", "recorder: -p: attaching to a running process is not built yet");
+	wrong("--pid=1", "recorder: --pid: attaching to a running process is not built yet");
+	wrong("--cgroup /x", "recorder: --cgroup: attaching to a running process is not built yet");
+	wrong("-P x true", "recorder: -P: is not an option: strace, perf and trace-cmd mean three things by it");
+	wrong("-F main true", "recorder: -F: filters of functions are not built yet");
+	wrong("--duration 5 true", "recorder: --duration: is not built yet");
+	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET' is");
+}
+
+TEST(names_that_are_none_are_named_with_the_nearest)
+{
+	wrong("--format uftrac true", "recorder: --format: 'uftrac' is not a format; the nearest is 'uftrace'");
+	wrong("--format raw,zzz true", "recorder: --format: 'zzz' is not a format");
+	wrong("--format raw,,raw true", "recorder: --format: a name is missing in 'raw,,raw'");
+	wrong("--format _ true", "recorder: --format: a name is missing in ''");
+	wrong("--no-feature uprobe-mutli true",
+	      "recorder: --no-feature: 'uprobe-mutli' is not a feature; the nearest is 'uprobe-multi'");
+	wrong("-e trace=opneat true", "recorder: -e: 'opneat' is not a syscall or class; the nearest is 'openat'");
+	wrong("-u no-such-user true", "recorder: -u: there is no user 'no-such-user'");
+	wrong("-u _ true", "recorder: -u: USER must not be empty");
+	wrong("-o _ true", "recorder: -o: PATH must not be empty");
+	wrong("--status=maybe true", "recorder: --status: 'maybe' is neither 'auto' nor 'never'");
+}
+
+TEST(what_does_not_fit_together_is_refused)
+{
+	wrong("", "recorder: no command to record");
+	wrong("-v --", "recorder: no command to record");
+	wrong("-u root --as-root true", "recorder: -u 'root' and --as-root: the command can run as one of them only");
+	wrong("--replay /dev/null true", "recorder: --replay reads a file and runs nothing, so there is no place for 'true'");
+	wrong("--replay /dev/null -u root",
+	      "recorder: --replay reads a file and runs nothing, so there is no place for -u");
+	wrong("--replay /no/such/file", "recorder: --replay: cannot read '/no/such/file': No such file or directory");
+	wrong("--doctor true", "recorder: --doctor runs nothing, so there is no place for 'true'");
+}
+
+TEST(formats_are_a_list_and_the_last_list_counts)
+{
+	struct config *cfg = parsed("--format raw true");
+
+	CHECK(cfg->raw && !cfg->sink_count);
+	cfg = parsed("--format raw,uftrace,uftrace true");
+	CHECK(cfg->raw);
+	CHECK_INT(cfg->sink_count, 1);
+	cfg = parsed("--format raw --format uftrace true");
+	CHECK(!cfg->raw);
+	CHECK_INT(cfg->sink_count, 1);
+}
+
+TEST(features_add_up)
+{
+	struct config *cfg = parsed("--no-feature uprobe-multi,uprobe-session --no-feature bpf-loop true");
+
+	CHECK_INT(cfg->denied_features,
+		  1ull << HAVE_UPROBE_MULTI | 1ull << HAVE_UPROBE_SESSION | 1ull << HAVE_BPF_LOOP);
+}
+
+static void make_file(const char *path, mode_t mode)
+{
+	close(open(path, O_CREAT | O_WRONLY, mode));
+}
+
+TEST(the_command_is_found_as_a_shell_finds_it)
+{
+	char dir[] = "/tmp/recorder-unit-XXXXXX", path[64];
+	struct config *cfg;
+
+	CHECK(mkdtemp(dir) && !chdir(dir));
+	mkdir("a", 0755), mkdir("b", 0755), mkdir("a/tool", 0755);
+	make_file("b/tool", 0755);
+	make_file("a/text", 0644);
+	make_file("here", 0755);
+	setenv("PATH", "a:b:", 1);
+
+	cfg = parsed("tool");
+	CHECK_STR(cfg->exec_path, "b/tool");		/* a/tool is a directory */
+	snprintf(path, sizeof(path), "%s/b/tool", dir);
+	CHECK_STR(cfg->exe, path);
+	CHECK_STR(parsed("here")->exec_path, "./here");	/* an empty element of PATH */
+	cfg = parsed("./here");
+	CHECK_STR(cfg->exec_path, "./here");
+	snprintf(path, sizeof(path), "%s/here", dir);
+	CHECK_STR(cfg->exe, path);
+	CHECK_INT(parse(&cfg, "text"), 1 + EXIT_NO_EXEC);
+	CHECK_INT(parse(&cfg, "a/text"), 1 + EXIT_NO_EXEC);
+	CHECK_INT(parse(&cfg, "a/tool"), 1 + EXIT_NO_EXEC);
+	CHECK_INT(parse(&cfg, "nothing"), 1 + EXIT_NOT_FOUND);
+	CHECK_INT(parse(&cfg, "./nothing"), 1 + EXIT_NOT_FOUND);
+	CHECK_INT(parse(&cfg, "_"), 1 + EXIT_NOT_FOUND);
+	snprintf(path, sizeof(path), "/bin/rm -r %s", dir);
+	(void)!system(path);
+}
+
+TEST(options_of_the_environment_come_first)
+{
+	struct config *cfg;
+
+	setenv("RECORDER_OPTS", " -s 50  --strict\t-o env ", 1);
+	cfg = parsed("-o line true");
+	CHECK_INT(cfg->string_bytes, 50);
+	CHECK(cfg->strict);
+	CHECK_STR(cfg->output, "line");
+	CHECK_STR(parsed("true")->output, "env");
+
+	setenv("RECORDER_OPTS", "--strct", 1);
+	wrong("true", "recorder: RECORDER_OPTS: '--strct' is not an option; the nearest is '--strict'");
+	setenv("RECORDER_OPTS", "--strict ls", 1);
+	wrong("true", "recorder: RECORDER_OPTS: 'ls' is not an option");
+	setenv("RECORDER_OPTS", "-s x", 1);
+	wrong("true", "recorder: RECORDER_OPTS: -s: 'x' is not a number");
+
+	setenv("RECORDER_OPTS", "-s 50", 1);
+	{
+		char pid[16];
+
+		snprintf(pid, sizeof(pid), "%d", getpid());
+		setenv("SYSTEMD_EXEC_PID", pid, 1);
+	}
+	CHECK_INT(parsed("true")->string_bytes, 32);
+}
+
+static char *help_text(void)
+{
+	static char text[16384];
+	int fd = fileno(tmpfile()), old = dup(STDOUT_FILENO), status;
+	struct config *cfg;
+	ssize_t n;
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	status = parse(&cfg, "--help");
+	fflush(stdout);
+	dup2(old, STDOUT_FILENO);
+	CHECK_INT(status, 1);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+TEST(help_fits_on_one_screen)
+{
+	unsigned lines = 0;
+
+	for (char *line = help_text(); *line; line += strcspn(line, "\n"), line += *line == '\n', lines++)
+		CHECK(strcspn(line, "\n") <= 100);
+	CHECK(lines > 30 && lines <= 60);
+}
+
+TEST(version_and_help_end_well)
+{
+	struct config *cfg;
+
+	CHECK_INT(parse(&cfg, "-V"), 1);
+	CHECK_INT(parse(&cfg, "-h"), 1);
+	CHECK_INT(parse(&cfg, "--strict --help --no-such"), 1);
+}
+
+static const char *nearest_of(const char *word, const char *const *candidates)
+{
+	struct nearest n = { .word = word };
+
+	for (; *candidates; candidates++)
+		nearest_offer(&n, *candidates);
+	return n.found;
+}
+
+TEST(nearest_is_near_or_nothing)
+{
+	static const char *const words[] = { "follow", "format", "functions", "raw", NULL };
+
+	CHECK_STR(nearest_of("folow", words), "follow");
+	CHECK_STR(nearest_of("fromat", words), "format");
+	CHECK_STR(nearest_of("func", words), "functions");
+	CHECK_STR(nearest_of("rwa", words), "raw");
+	CHECK_STR(nearest_of("raw", words), "raw");
+	CHECK_STR(nearest_of("zebra", words), NULL);
+	CHECK_STR(nearest_of("", words), NULL);
+}
