@@ -3,7 +3,6 @@
 CC	?= cc
 CLANG	?= clang
 BPFTOOL	?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
-PKG_CONFIG ?= pkg-config
 CFLAGS	?= -O2 -g
 PREFIX	?= $(or $(prefix),/usr/local)
 BINDIR	?= $(PREFIX)/bin
@@ -12,16 +11,17 @@ B	:= build
 HOST	:= $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 ARCH	?= $(HOST)
 VERSION	:= $(shell cat src/VERSION)
-LIBS	:= libbpf libelf zlib $(if $(filter x86,$(HOST)),zydis)
-override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Iinclude -Isrc -I$B -MMD -MP -DVERSION='"$(VERSION)"'
+override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -iquote include -iquote src -iquote $B -MMD -MP -DVERSION='"$(VERSION)"'
 BPFFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-unused-function -Wno-gnu-variable-sized-type-not-at-end \
-	   -Iinclude -Ivmlinux/$(ARCH) -MMD -MP
+	   -Iinclude -Ivmlinux/$(ARCH) -idirafter /usr/include/$(shell uname -m)-linux-gnu -MMD -MP
 LDLIBS	:= -lbpf -lelf -lz $(if $(filter x86,$(HOST)),-lZydis) -lpthread
 
 SRC	:= $(shell find src -name '*.c')
 OBJ	:= $(SRC:%.c=$B/%.o)
 BPFOBJ	 = $(patsubst bpf/%.bpf.c,$B/bpf-$(ARCH)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 UNIT	:= $(patsubst %.c,$B/%.o,$(wildcard tests/unit/*.c))
+
+SUDO	:= $(if $(filter-out 0,$(shell id -u)),sudo)
 
 ifneq ($V,1)
 say	= @printf '  %-5s %s\n' $1 $(patsubst $B/%,%,$@);
@@ -46,8 +46,43 @@ $B/bpf-$(ARCH)/recorder.o: $(BPFOBJ)
 
 bpf: $B/bpf-$(ARCH)/recorder.o				## only the BPF object, for ARCH=x86 or ARCH=arm64
 
-$B/recorder.skel.h: $B/bpf-$(HOST)/recorder.o
-	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name recorder_bpf > $@
+$B/recorder.skel.h: $B/bpf-$(HOST)/recorder.o Makefile
+	$(call say,SKEL){ echo '#include "record.h"'; $(BPFTOOL) gen skeleton $B/bpf-$(HOST)/recorder.o name recorder_bpf; } > $@
+
+$B/unit: $(UNIT) $(filter-out $B/src/main.o,$(OBJ))
+	$(call say,LINK)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+$B/hello: examples/hello/hello.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -O1 -g -fno-inline -o $@ $< -lpthread
+
+# On a fresh machine make knows no tools yet: what is missing is installed first, then make is asked again.
+demo:							## install what is missing, build, record examples/hello, show it
+	@tests/deps/install demo
+	@$(MAKE) --no-print-directory recorder $B/hello
+	$(SUDO) ./recorder -o $B/hello.data -- $B/hello
+	uftrace replay -d $B/hello.data --no-pager
+
+check:							## install what tests need, build, and pass them; the live ones need root
+	@tests/deps/install test
+	@$(MAKE) --no-print-directory recorder $B/unit bpf ARCH=$(HOST)
+	@$(MAKE) --no-print-directory bpf ARCH=arm64
+	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
+	@tests/run-all $B/unit $(abspath recorder)
+
+bench:							## the figures we publish, beside other tools; needs root
+	@tests/deps/install bench
+	@$(MAKE) --no-print-directory recorder
+	@tests/bench/run.sh $(abspath recorder)
+
+vmlinux:						## renew vmlinux/ARCH/vmlinux.h; BTF=FILE of a kernel of another architecture
+	vmlinux/renew $(ARCH) $(BTF)
+
+install: recorder					## into $(DESTDIR)$(PREFIX)
+	install -D -m 755 recorder $(DESTDIR)$(BINDIR)/recorder
+
+uninstall:						## and out again
+	rm -f $(DESTDIR)$(BINDIR)/recorder
 
 clean:							## remove everything built
 	rm -rf $B recorder
@@ -55,6 +90,6 @@ clean:							## remove everything built
 help:							## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-.PHONY: all bpf clean help
+.PHONY: all bpf demo check bench vmlinux install uninstall clean help
 .DELETE_ON_ERROR:
 -include $(shell find $B -name '*.d' 2>/dev/null)

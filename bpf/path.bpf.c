@@ -122,18 +122,14 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	s->rec.path_len = n;
 	for (int i = 0; i < 8; i++)		/* the last word: no byte leaves that was not written */
 		s->path[n + i] = 0;
-	asm volatile("" : "+r"(n));
-	if (n > REC_PATH_MAX + NAME_ROOM - 8)
-		return 0;
-	rec_send(t, CLASS_TASK, REC_IMAGE, &s->rec.hdr, sizeof(s->rec) + n);
+	rec_send(t, CLASS_TASK, REC_IMAGE, &s->rec.hdr, sizeof(s->rec) + n,
+		 sizeof(s->rec) + sizeof(s->path));
 	return 0;
 }
 
 static long note_file(struct task_struct *task, struct vm_area_struct *vma, __u64 *file)
 {
-	struct file *f = vma->vm_file;
-
-	*file = (__u64)f;
+	BPF_CORE_READ_INTO(file, vma, vm_file);	/* read, not loaded: a number, as a global function takes it */
 	return 0;
 }
 

@@ -130,8 +130,13 @@ static __always_inline void rec_end(void *rec)
 	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 }
 
-/* A record put together elsewhere, of any size up to that of a scratch; the header is filled here. */
-static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h, __u32 size)
+/*
+ * A record put together elsewhere, of varying size; its header is filled here.
+ * @max is a constant that is never reached, for the verifier: checked on the
+ * very register that the helper gets.
+ */
+static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h, __u32 size,
+				     const __u32 max)
 {
 	void *ring = ring_of_this_cpu();
 
@@ -139,6 +144,9 @@ static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 ki
 		report_lost(t);
 	size = (size + 7) & ~7u;
 	rec_fill(h, kind, size);
+	asm volatile("" : "+r"(size));
+	if (size > max)
+		return;
 	if (!ring || (lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0) ||
 	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP))
 		count_lost(t, class);

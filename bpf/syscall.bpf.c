@@ -18,6 +18,25 @@ const volatile bool want_syscalls = true;
 const volatile bool want_images = true;
 extern const volatile __u32 string_max;
 
+/*
+ * What the table says of syscall @nr; NULL: nothing, then it is recorded without
+ * texts. The index has a register of its own, for the verifier.
+ */
+static __always_inline const volatile struct sys_plan *plan_of(__u32 nr, bool compat)
+{
+	__u64 i = nr;
+
+	asm volatile("" : "+r"(i));
+	if (compat || i >= SYS_MAX)
+		return NULL;
+	return &plans[i];
+}
+
+static __always_inline bool takes_text(const volatile struct sys_plan *p)
+{
+	return p && *(const volatile __u64 *)p->take & 0xffffffffffffull;
+}
+
 /* Texts follow the record at once, so the shorter exit record ends where the entry record does. */
 struct text_scratch {
 	__u64 arg[6];
@@ -113,14 +132,15 @@ static __always_inline __u32 take_text(struct text_scratch *s, __u32 off, int i,
  */
 __noinline int take_texts(__u32 nr, __s64 ret)
 {
+	const volatile struct sys_plan *plan = plan_of(nr, false);
 	struct text_scratch *s;
 	__u32 zero = 0, off = 0;
 
 	s = bpf_map_lookup_elem(&text_scratches, &zero);
-	if (!s || nr >= SYS_MAX)
+	if (!s || !plan)
 		return 0;
 	for (int i = 0; i < 6; i++) {
-		__u8 how = plans[nr].take[i];
+		__u8 how = plan->take[i];
 
 		if (how && s->arg[i])
 			off = take_text(s, off, i, how, s->arg[i], i < 5 ? s->arg[i + 1] : 0, ret);
@@ -129,11 +149,6 @@ __noinline int take_texts(__u32 nr, __s64 ret)
 		return 0;
 	*(__u64 *)(s->text + off) = 0;		/* the last word: no byte leaves that was not written */
 	return off;
-}
-
-static __always_inline bool takes_text(__u32 nr)
-{
-	return nr < SYS_MAX && *(__u64 *)plans[nr].take & 0xffffffffffffull;
 }
 
 static __always_inline struct text_scratch *texts(struct pt_regs *regs, __u32 nr, __s64 ret, __u32 *len)
@@ -163,7 +178,8 @@ static __always_inline int enter_with_text(struct task_state *t, struct pt_regs 
 	s->enter.nr = nr;
 	s->enter.text_len = len;
 	__builtin_memcpy(s->enter.arg, s->arg, sizeof(s->arg));
-	rec_send(t, CLASS_SYSCALL, REC_SYS_ENTER, &s->enter.hdr, sizeof(s->enter) + len);
+	rec_send(t, CLASS_SYSCALL, REC_SYS_ENTER, &s->enter.hdr, sizeof(s->enter) + len,
+		 sizeof(s->enter) + sizeof(s->text));
 	return 0;
 }
 
@@ -178,13 +194,9 @@ static __always_inline int exit_with_text(struct task_state *t, struct pt_regs *
 	s->exit.nr = nr;
 	s->exit.text_len = len;
 	s->exit.ret = ret;
-	rec_send(t, CLASS_SYSCALL, REC_SYS_EXIT, &s->exit.hdr, sizeof(s->exit) + len);
+	rec_send(t, CLASS_SYSCALL, REC_SYS_EXIT, &s->exit.hdr, sizeof(s->exit) + len,
+		 sizeof(s->exit) + sizeof(s->text));
 	return 0;
-}
-
-static __always_inline bool is_wanted(__u32 nr, bool compat)
-{
-	return want_syscalls && (compat || nr >= SYS_MAX || plans[nr].wanted);
 }
 
 /* Our own child, until its exec: nothing but that exec is the program's. */
@@ -202,6 +214,7 @@ SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
 	struct task_state *t = my_task();
+	const volatile struct sys_plan *plan;
 	struct rec_sys_enter *r;
 	bool compat;
 	__u32 nr = id;
@@ -209,9 +222,10 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (!t || is_probe_syscall(nr) || is_before_exec(t, nr))
 		return 0;
 	compat = in_compat_syscall();
-	if (!is_wanted(nr, compat))
+	plan = plan_of(nr, compat);
+	if (!want_syscalls || (plan && !plan->wanted))
 		return 0;
-	if (!compat && nr < SYS_MAX && plans[nr].at_entry)
+	if (plan && plan->at_entry)
 		return enter_with_text(t, regs, nr);
 	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
 	if (!r)
@@ -242,6 +256,7 @@ SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	struct task_state *t = my_task();
+	const volatile struct sys_plan *plan;
 	struct rec_sys_exit *r;
 	bool compat;
 	__u32 nr;
@@ -254,9 +269,10 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	compat = in_compat_syscall();
 	if (nr == NR_MMAP && !compat && want_images)
 		note_mapping(regs, ret);
-	if (!is_wanted(nr, compat))
+	plan = plan_of(nr, compat);
+	if (!want_syscalls || (plan && !plan->wanted))
 		return 0;
-	if (!compat && takes_text(nr) && !(plans[nr].at_entry && ret == 0))
+	if (takes_text(plan) && !(plan->at_entry && ret == 0))
 		return exit_with_text(t, regs, nr, ret);
 	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_EXIT, sizeof(*r));
 	if (!r)

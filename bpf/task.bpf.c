@@ -109,7 +109,7 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 		rec_end(r);
 	}
 	read_auxv(task->mm, &phdr, &base);
-	send_image((__u64)task->mm->exe_file, IMAGE_PHDR, phdr, 0, 0);
+	send_image((__u64)BPF_CORE_READ(task, mm, exe_file), IMAGE_PHDR, phdr, 0, 0);
 	if (base)
 		send_image_at(base, IMAGE_BASE, 0, 0);
 	return 0;

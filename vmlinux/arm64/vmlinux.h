@@ -1,0 +1,155 @@
+/* Made by vmlinux/renew arm64: the fields of kernel types that bpf/ names. Not to be edited. */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+#include "../vmlinux-base.h"
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute push (__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+typedef int __s32;
+
+typedef unsigned int __u32;
+
+typedef long long unsigned int __u64;
+
+typedef __s32 s32;
+
+typedef __u32 u32;
+
+typedef __u64 u64;
+
+typedef int __kernel_pid_t;
+
+typedef u32 __kernel_dev_t;
+
+typedef __kernel_dev_t dev_t;
+
+typedef __kernel_pid_t pid_t;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct thread_info {
+	long unsigned int flags;
+};
+
+struct mm_struct;
+
+struct fs_struct;
+
+struct signal_struct;
+
+struct task_struct {
+	struct thread_info thread_info;
+	struct mm_struct *mm;
+	int exit_code;
+	pid_t pid;
+	pid_t tgid;
+	char comm[16];
+	struct fs_struct *fs;
+	struct signal_struct *signal;
+};
+
+struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+};
+
+struct pt_regs {
+	union {
+		struct user_pt_regs user_regs;
+	};
+	u64 orig_x0;
+	s32 syscallno;
+};
+
+struct seqcount {
+	unsigned int sequence;
+};
+
+typedef struct seqcount seqcount_t;
+
+struct seqcount_spinlock {
+	seqcount_t seqcount;
+};
+
+typedef struct seqcount_spinlock seqcount_spinlock_t;
+
+struct file;
+
+struct mm_struct {
+	struct {
+		long unsigned int start_stack;
+		long unsigned int saved_auxv[50];
+		struct file *exe_file;
+	};
+};
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+};
+
+struct vfsmount;
+
+struct dentry;
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct inode;
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct vm_area_struct {
+	struct file *vm_file;
+};
+
+struct qstr {
+	void *name;
+};
+
+struct dentry {
+	seqcount_spinlock_t d_seq;
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct super_block;
+
+struct inode {
+	struct super_block *i_sb;
+	long unsigned int i_ino;
+	u32 i_generation;
+};
+
+struct super_block {
+	dev_t s_dev;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct fs_struct {
+	struct path root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute pop
+#endif
+
+#endif /* __VMLINUX_H__ */
