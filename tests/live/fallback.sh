@@ -13,10 +13,21 @@ same_recording() {
 	cmp all.out "$name.out" && diff all.txt <(calls_of "$name.data" | sort -k2)
 }
 
-for feature in uprobe-session uprobe-multi,uprobe-session uprobe-tracefs,uprobe-multi,uprobe-session \
-	       task-storage bpf-loop write-user uprobe-sleepable nop5-fork-safe; do
+for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user uprobe-sleepable nop5-fork-safe; do
 	check "without $feature" same_recording "no-$feature" --no-feature "$feature"
 done
+
+# What nothing stands in for is said at once, and the program is not run.
+for feature in btf ringbuf tp-btf task-storage; do
+	"$RECORDER" --no-feature $feature -o none.data -- touch ran > /dev/null 2> none.err
+	check "without $feature: refused" equal "$? $(ls ran none.data 2>/dev/null)" "125 "
+	check "without $feature: in one line that says so" equal "$(grep -c '^recorder: ' none.err)" "$(wc -l < none.err)"
+done
+
+# Without any way to probe functions the system calls are still recorded.
+record nofun.data --no-feature uprobe-session,uprobe-multi,uprobe-tracefs,uprobe -- "$PROGRAMS/nested" > nofun.out
+check "without any uprobe: the program runs" cmp all.out nofun.out
+check "without any uprobe: its system calls are there" diff <(grep ' sys_' all.txt) <(calls_of nofun.data | grep ' sys_' | sort -k2)
 
 # A program that throws lives without them too.
 "$PROGRAMS/throw" > throw.want

@@ -1,3 +1,53 @@
-# loss.sh - nothing is lost silently: stored and lost together are what was produced, to the unit.
+# loss.sh - nothing is lost silently: stored and lost together are what was produced, to the unit, per class.
 # limit: 300
 . "$LIVE/lib.sh"
+need python3
+
+count() { python3 "$LIVE/rawcount.py" "$1/recording.raw" > "$1.count" && cat "$1.count"; }
+# field WHICH CLASS: of the last count; classes are 2 task, 3 syscall, 4 function, as rawcount.py prints them.
+field() { awk -v w="$2" -v f="$3" '$1 == w { print $f }' "$1.count"; }
+classes=(- - task syscall function)
+
+# produced NAME COMMAND...: how many records of each class the command makes, from a recording that lost nothing.
+# accounted NAME OPTION... : the same command with the options of a small ring, and the sum.
+accounted() {
+	local name=$1 small=$2 class at_all=0; shift 2
+	record whole --format raw -b 64M --memory 1G "$@" > /dev/null
+	count whole > /dev/null || { not_ok "$name" "no raw file: $(tail -n 2 whole.err)"; return; }
+	check "$name: a large ring loses nothing" equal "$(sed -n 's/^lost //p' whole.count)" "0 0 0"
+	record part --format raw $small "$@" > /dev/null
+	count part > /dev/null || { not_ok "$name" "no raw file: $(tail -n 2 part.err)"; return; }
+	for class in 2 3 4; do
+		check "$name: ${classes[class]} records, stored + lost = produced" equal \
+			"$(($(field part stored $class) + $(field part lost $class)))" "$(field whole stored $class)"
+		at_all=$((at_all + $(field part lost $class)))
+	done
+	check "$name: something was lost at all" [ $at_all -gt 0 ]
+	check "$name: the summary says the same" equal \
+		"$(said part | sed -n 's/^recorder: lost: \([0-9]*\) function, \([0-9]*\) syscall, \([0-9]*\) task.*/\3 \2 \1/p')" \
+		"$(sed -n 's/^lost //p' part.count)"
+	rm -rf whole part
+}
+
+accounted "a storm of functions" "-b 64K" --no-syscalls -- "$PROGRAMS/storm" 300000
+accounted "a storm of system calls" "-b 64K" --no-functions -- "$PROGRAMS/syscalls" 300000
+accounted "a storm of both" "-b 64K" -- "$PROGRAMS/storm" 300000
+accounted "drops on purpose" "--simulate-drops 7" -- "$PROGRAMS/forks" 3
+
+# What uftrace shows of it, and that it still opens.
+record lost.data -b 64K -- "$PROGRAMS/storm" 300000 > lost.out
+check "a program runs on while records are lost" grep -q '^calls spin 300000$' lost.out
+check "uftrace opens what is left" uftrace_accepts lost.data
+said=$(said lost.data | sed -n 's/^recorder: lost: \([0-9]*\) function, \([0-9]*\) syscall, \([0-9]*\) task.*/\1 + \2 + \3/p')
+check "uftrace shows every lost record as LOST" equal "$(lost_shown lost.data)" "$((${said:-0}))"
+check "the summary names the option that helps" grep -q -- ' -b ' <(said lost.data)
+check "calls left and lost are not more than were made" [ "$(report_calls lost.data spin)" -le 300000 ]
+
+record strict.data --strict -b 64K -- "$PROGRAMS/storm" 300000 > /dev/null
+check "--strict: loss is exit status 3" equal $? 3
+record strict.data --strict -- /bin/true
+check "--strict: no loss, no 3" equal $? 0
+record drops.data --simulate-drops 5 -- "$PROGRAMS/nested" > drops.out
+check "--simulate-drops: the program runs as ever" equal $? 0
+check "--simulate-drops: uftrace opens it" uftrace_accepts drops.data
+check "--simulate-drops: it is shown" [ "$(lost_shown drops.data)" -gt 0 ]

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""rawcount.py FILE - counts the records of a raw recording by class, and what its LOST records say was not stored.
+
+Prints "stored TASK SYSCALL FUNCTION", "lost TASK SYSCALL FUNCTION" and "task-lost TASK SYSCALL FUNCTION": include/record.h
+has the records, src/flow/raw.h the file. Written from those headers alone, so that it can disagree with recorder.
+"""
+import struct
+import sys
+
+TASK, SYSCALL, FUNCTION = range(3)
+CLASS = {1: TASK, 2: TASK, 3: TASK, 4: TASK, 5: TASK, 6: SYSCALL, 7: SYSCALL, 8: FUNCTION, 9: FUNCTION}
+REC_TASK_LOST, REC_LOST = 10, 11
+BLOCK_ROUND = 3
+
+
+def records(chunk):
+    at = 0
+    while at < len(chunk):
+        time, pid, tid, kind, size, cpu, flags = struct.unpack_from("=QIIHHHH", chunk, at)
+        assert size >= 24 and size % 8 == 0 and at + size <= len(chunk), "a record of %d bytes" % size
+        yield kind, chunk[at + 24:at + size]
+        at += size
+
+
+def main():
+    data = open(sys.argv[1], "rb").read()
+    assert data[:8] == b"RECRAW1\n", "not a raw recording"
+    stored, lost, task_lost = [0] * 3, [0] * 3, [0] * 3
+    at = 8
+    while at < len(data):
+        kind, _, size = struct.unpack_from("=IIQ", data, at)
+        at += 16
+        if kind == BLOCK_ROUND:
+            instant, chunks, _ = struct.unpack_from("=QII", data, at)
+            lengths = struct.unpack_from("=%dQ" % chunks, data, at + 16)
+            begin = at + 16 + 8 * chunks
+            for length in lengths:
+                for rec, body in records(data[begin:begin + length]):
+                    if rec in CLASS:
+                        stored[CLASS[rec]] += 1
+                    elif rec in (REC_LOST, REC_TASK_LOST):
+                        into = lost if rec == REC_LOST else task_lost
+                        for i, n in enumerate(struct.unpack_from("=3Q", body)):
+                            into[i] += n
+                begin += length
+        at += size
+    print("stored", *stored)
+    print("lost", *lost)
+    print("task-lost", *task_lost)
+
+
+main()
