@@ -50,7 +50,7 @@ static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_by
 	{ name, letters, offsetof(struct config, field), set, arg, group, help }
 
 static const struct opt opts[] = {
-	OPT("syscalls",	   "",	 syscalls,  set_syscalls,    "[=SET]", WHAT, "these syscalls: open,%file,%network,!futex,/^get"),
+	OPT("syscalls",	   "",	 syscalls,  set_syscalls,    "[=SET]", WHAT, "only these: openat,%network,/^get  or all but: !%memory"),
 	OPT("expression",  "e",	 syscalls,  set_expression,  "trace=SET", WHAT, "the same, as strace has it"),
 	OPT("no-syscalls", "",	 syscalls,  set_no_syscalls, NULL,  WHAT, "no syscalls"),
 	OPT("string-size", "s",	 string_bytes, set_string_bytes, "N", WHAT, "bytes of a string or buffer to keep (32)"),
@@ -480,10 +480,11 @@ static bool is_foreign(const struct pass *p, char letter, const char *name, size
 		if (letter ? f->letter != letter : !f->name || strlen(f->name) != name_len ||
 		    strncmp(f->name, name, name_len))
 			continue;
+		/* "-P is not ..." but "-p: attaching is not ..." */
 		if (letter)
-			fail(0, "%s-%c: %s", p->from, letter, f->why);
+			fail(0, "%s-%c%s %s", p->from, letter, strncmp(f->why, "is ", 3) ? ":" : "", f->why);
 		else
-			fail(0, "%s--%s: %s", p->from, f->name, f->why);
+			fail(0, "%s--%s%s %s", p->from, f->name, strncmp(f->why, "is ", 3) ? ":" : "", f->why);
 		if (f->hint)
 			hint("%s", f->hint);
 		return true;

@@ -194,9 +194,9 @@ TEST(an_option_of_another_tracer_is_answered)
 	wrong("-p 1", "recorder: -p: attaching to a running process is not built yet");
 	wrong("--pid=1", "recorder: --pid: attaching to a running process is not built yet");
 	wrong("--cgroup /x", "recorder: --cgroup: attaching to a running process is not built yet");
-	wrong("-P x true", "recorder: -P: is not an option: strace, perf and trace-cmd mean three things by it");
+	wrong("-P x true", "recorder: -P is not an option: strace, perf and trace-cmd mean three things by it");
 	wrong("-F main true", "recorder: -F: filters of functions are not built yet");
-	wrong("--duration 5 true", "recorder: --duration: is not built yet");
+	wrong("--duration 5 true", "recorder: --duration is not built yet");
 	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET' is");
 }
 
