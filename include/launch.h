@@ -31,9 +31,15 @@ struct launch;
  */
 int  launch_resolve(const char *name, char **ret);
 
-/* Exit status for a command that could not be run, as env(1): 127 for -ENOENT, else 126. */
-int  launch_failure_status(int err);
+/*
+ * Say that the command cannot be run, and why. @name as the user wrote it;
+ * @path as execve(2) was or would be given it, @name if it was not found; @user
+ * who was to run it, NULL: ourselves. Returns the exit status to leave with, as
+ * env(1): EXIT_NOT_FOUND for -ENOENT, else EXIT_NO_EXEC.
+ */
+int  launch_failed(const char *name, const char *path, const char *user, int err);
 
+/* Note what the command is to inherit, before anything of it changes. */
 void launch_save_signals(void);
 
 /*

@@ -127,20 +127,13 @@ static int find_command(struct config *cfg)
 	__cleanup(free_ptr) char *cwd = NULL;
 	int err = launch_resolve(name, &cfg->exec_path);
 
-	if (err == -ENOENT && !strchr(name, '/')) {
-		fail(0, *name ? "cannot run '%s': there is no such program in PATH" : "the command is empty", name);
-		if (is_verb(name))
-			hint("recorder COMMAND: there are no verbs, recorder only records");
-		else if (*name && !access(name, X_OK))
-			hint("recorder ./%s", name);
+	if (err == -ENOENT && is_verb(name)) {
+		fail(0, "cannot run '%s': there is no such program in PATH", name);
+		hint("recorder COMMAND: there are no verbs, recorder only records");
 		return 1 + EXIT_NOT_FOUND;
 	}
-	if (err) {
-		fail(err, "cannot run '%s'", name);
-		if (err == -EACCES && strchr(name, '/'))
-			hint("chmod +x '%s', or the program that reads it before it", name);
-		return 1 + launch_failure_status(err);
-	}
+	if (err)
+		return 1 + launch_failed(name, name, NULL, err);
 	cwd = *cfg->exec_path == '/' ? NULL : getcwd(NULL, 0);
 	if (*cfg->exec_path == '/' || !cwd)	/* without a working directory there is only the name */
 		cfg->exe = strdup(cfg->exec_path);

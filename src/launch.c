@@ -120,6 +120,19 @@ void launch_save_signals(void)
 
 /* ---- finding the command ---- */
 
+/* A script whose "#!" names a program that does not exist: execve(2) says ENOENT of the script. */
+static bool lacks_interpreter(const char *path)
+{
+	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char line[256] = "", *name;	/* BINPRM_BUF_SIZE: what the kernel looks at */
+
+	if (fd < 0 || pread(fd, line, sizeof(line) - 1, 0) < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	name = line + 2 + strspn(line + 2, " \t");
+	name[strcspn(name, " \t\n")] = '\0';
+	return access(name, F_OK) && errno == ENOENT;
+}
+
 /* 0 when execve(2) of @path can be tried with hope. */
 static int check_executable(const char *path)
 {
@@ -131,7 +144,7 @@ static int check_executable(const char *path)
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
 		return -EACCES;
-	return 0;
+	return lacks_interpreter(path) ? -ENOENT : 0;
 }
 
 /* The element of PATH at *@at, moved on to the next; false after the last. */
@@ -175,8 +188,26 @@ int launch_resolve(const char *name, char **ret)
 	return worst;
 }
 
-int launch_failure_status(int err)
+int launch_failed(const char *name, const char *path, const char *user, int err)
 {
+	if (err == -ENOENT && !*name) {
+		fail(0, "cannot run '': the command is empty");
+	} else if (err == -ENOENT && !strchr(path, '/')) {
+		fail(0, "cannot run '%s': there is no such program in PATH", name);
+		if (!access(name, X_OK))
+			hint("recorder ./%s", name);
+	} else if (err == -ENOENT && !access(path, F_OK)) {
+		fail(0, "cannot run '%s': the interpreter it names does not exist", name);
+		hint("head -1 '%s' for a script, readelf -l '%s' for a program", path, path);
+	} else if (user) {
+		fail(err, "cannot run '%s' as user '%s'", name, user);
+		if (err == -EACCES)
+			hint("--as-root, or -u with a user who may run it");
+	} else {
+		fail(err, "cannot run '%s'", name);
+		if (err == -EACCES && strchr(path, '/') && !access(path, F_OK))
+			hint("chmod +x '%s', or naming the program that reads it first", path);
+	}
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NO_EXEC;
 }
 
@@ -319,17 +350,7 @@ static int hear(const struct launch *l)
 
 static int command_failed(const struct launch *l, int err)
 {
-	if (err == -ENOENT && !access(l->path, F_OK)) {
-		fail(0, "cannot run '%s': the interpreter it names does not exist", l->name);
-		hint("head -1 '%s'  (a script), or  readelf -l '%s'  (a program)", l->path, l->path);
-	} else if (l->id.is_other && l->id.name) {
-		fail(err, "cannot run '%s' as user '%s'", l->name, l->id.name);
-		if (err == -EACCES)
-			hint("--as-root, or -u with a user who may run it");
-	} else {
-		fail(err, "cannot run '%s'", l->name);
-	}
-	return launch_failure_status(err);
+	return launch_failed(l->name, l->path, l->id.is_other ? l->id.name : NULL, err);
 }
 
 static int fork_child(struct launch *l)

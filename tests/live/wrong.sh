@@ -1,0 +1,85 @@
+# Wrong command lines: one line that names the user's own word, the right exit status, and nothing done.
+# limit: 60
+. "$LIVE/lib.sh"
+
+printf 'text\n' > "$scratch/text"
+printf '#!/no/such/interpreter\n' > "$scratch/script"
+chmod +x "$scratch/script"
+mkdir "$scratch/folder" "$scratch/empty"
+cd "$scratch/empty" || exit 1
+
+# wrong STATUS WORD... -- ARGUMENT...: each WORD must be in what is said.
+wrong() {
+	local status=$1 words=() said got args; shift
+	while [ "$1" != -- ]; do words+=("$1"); shift; done
+	shift
+	printf -v args '%q ' "$@"
+	said=$("$RECORDER" "$@" 2>&1 >"$scratch/stdout")
+	got=$?
+	check "recorder $args" looks_wrong "$got" "$status" "$said" "${words[@]}"
+}
+
+looks_wrong() {
+	local got=$1 status=$2 said=$3 lines word; shift 3
+	lines=$(grep -c . <<< "$said")
+	[ "$got" -eq "$status" ] || { echo "exit status $got, want $status: $said"; return 1; }
+	[ "$(grep -vc '^recorder: ' <<< "$said")" -eq 0 ] || { echo "not in recorder's name: $said"; return 1; }
+	[ "$(grep -vc '^recorder: try: ' <<< "$said")" -eq 1 ] || { echo "$lines lines, want one: $said"; return 1; }
+	[ "$lines" -le 2 ] || { echo "more than one hint: $said"; return 1; }
+	for word; do
+		grep -qF -- "$word" <<< "$(head -n 1 <<< "$said")" || { echo "'$word' is not in: $said"; return 1; }
+	done
+	[ ! -s "$scratch/stdout" ] || { echo "something on stdout"; return 1; }
+	[ -z "$(ls -A)" ] || { echo "files were written: $(ls -A)"; rm -rf ./*; return 1; }
+}
+
+wrong 2 "no command"						--
+wrong 2 "no command"						-- --strict --
+wrong 2 --syscals --syscalls					-- --syscals true
+wrong 2 --fromat --format					-- --fromat=raw true
+wrong 2 "'-w'"							-- -w true
+wrong 2 "'-w'"							-- -qw true
+wrong 2 --no-f --no-follow					-- --no-f true
+wrong 2 "--strict=1"						-- --strict=1 true
+wrong 2 "-o" PATH						-- -o
+wrong 2 "-o" empty						-- -o '' true
+wrong 2 "-s" "'many'"						-- -s many true
+wrong 2 "-s" "'-1'"						-- -s -1 true
+wrong 2 "-s" 70000						-- -s 70000 true
+wrong 2 "-b" "'16Q'"						-- -b 16Q true
+wrong 2 "-b" "'1'" 1024						-- -b 1 true
+wrong 2 "-b" 1G							-- -b 4G true
+wrong 2 "--memory" "'x'"					-- --memory x true
+wrong 2 "--format" uftrac "'uftrace'"				-- --format uftrac true
+wrong 2 "--format" "'raw,,raw'"					-- --format raw,,raw true
+wrong 2 "-e" opneat "'openat'"					-- -e trace=opneat true
+wrong 2 "--syscalls" %fiel "%file"				-- --syscalls=%fiel true
+wrong 2 "--syscalls" "/("					-- '--syscalls=/(' true
+wrong 2 "-e" "signal="						-- -e signal=INT true
+wrong 2 "--no-feature" uprobe-mutli "'uprobe-multi'"		-- --no-feature uprobe-mutli true
+wrong 2 "--status" "'often'"					-- --status=often true
+wrong 2 "-u" "'no-such-user'"					-- -u no-such-user true
+wrong 2 "-u" --as-root						-- -u root --as-root true
+wrong 2 "--replay" "'true'"					-- --replay /dev/null true
+wrong 2 "--replay" "'/no/such/file'"				-- --replay /no/such/file
+wrong 2 "--doctor" "'true'"					-- --doctor true
+wrong 2 "--simulate-drops" "'0x'"				-- --simulate-drops 0x true
+wrong 2 "-p" attaching						-- -p 1
+wrong 2 "--cgroup" attaching					-- --cgroup /sys/fs/cgroup
+wrong 2 "-P" strace						-- -P /etc true
+wrong 2 "-F" filters						-- -F main true
+wrong 127 "'no-such-program'" PATH				-- no-such-program
+wrong 127 "'record'"						-- record true
+wrong 127 "'./no-such-program'"					-- ./no-such-program
+wrong 127 "empty"						-- ''
+wrong 126 "'/tmp'" directory					-- /tmp
+wrong 126 "'../text'" "ermission"				-- ../text
+wrong 126 "'../text/x'"						-- ../text/x
+wrong 127 "'../script'" interpreter				-- ../script
+wrong 127 'no\nsuch\x1b[31m'					-- $'no\nsuch\033[31m'
+
+export RECORDER_OPTS=--strct
+wrong 2 RECORDER_OPTS "'--strct'" "'--strict'"			-- true
+export RECORDER_OPTS='--strict ls'
+wrong 2 RECORDER_OPTS "'ls'"					-- true
+unset RECORDER_OPTS
