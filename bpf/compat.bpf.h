@@ -55,6 +55,8 @@ static __always_inline __u64 user_sp(struct pt_regs *regs)
 	return regs->sp;
 }
 
+#define RETURN_POPS	8	/* the return address, gone from the stack after the return */
+
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
@@ -98,6 +100,8 @@ static __always_inline __u64 user_sp(struct pt_regs *regs)
 {
 	return regs->user_regs.sp;
 }
+
+#define RETURN_POPS	0	/* it comes in a register */
 
 #define NR_EXECVE	221
 #define NR_EXECVEAT	281

@@ -20,7 +20,9 @@ static __always_inline int function_record(struct task_state *t, struct pt_regs 
 	r->func = cookie & COOKIE_FUNC;
 	r->pad = 0;
 	r->sp = user_sp(ctx);
-	if (kind == REC_FUNC_ENTRY) {
+	if (kind == REC_FUNC_EXIT) {
+		r->sp -= RETURN_POPS;
+	} else {
 		r->sp += cookie >> COOKIE_SP_SHIFT & COOKIE_SP;
 		if (cookie & COOKIE_NO_EXIT)
 			r->hdr.flags = REC_F_NO_EXIT;

@@ -133,7 +133,7 @@ struct rec_sys_exit {
 	char		text[];
 };
 
-/* Entry: sp is where the return address lies. Exit: the stack pointer just after the return. */
+/* Entry and exit of one call have the same sp: where its return address lies, or on arm64 what was there before. */
 struct rec_func {
 	struct rec_hdr	hdr;
 	__u32		func;		/* index given when the probe was attached: struct image, first_func */
