@@ -1,0 +1,254 @@
+/*
+ * names_file.c - the flags and commands of calls on files, descriptors and file systems.
+ *
+ * From the kernel's own headers; a value newer than those of Debian 12 stands
+ * as a number beside its name.
+ */
+#include <linux/close_range.h>
+#include <linux/eventpoll.h>
+#include <linux/fadvise.h>
+#include <linux/falloc.h>
+#include <linux/fanotify.h>
+#include <linux/fcntl.h>
+#include <linux/fs.h>
+#include <linux/inotify.h>
+#include <linux/memfd.h>
+#include <linux/mount.h>
+#include <linux/stat.h>
+#include <linux/timerfd.h>
+#include <linux/xattr.h>
+
+#include "args.h"
+
+const struct name names_open_flags[] = {
+	IN_FIELD(O_ACCMODE, O_RDONLY), IN_FIELD(O_ACCMODE, O_WRONLY), IN_FIELD(O_ACCMODE, O_RDWR),
+	VALUE_IN(O_ACCMODE, 3, "O_ACCMODE"), NAME(O_CREAT), NAME(O_EXCL), NAME(O_NOCTTY), NAME(O_TRUNC),
+	NAME(O_APPEND), NAME(O_NONBLOCK), NAME(O_SYNC), NAME(O_DSYNC), VALUE(__O_SYNC, "__O_SYNC"),
+	NAME(FASYNC), NAME(O_DIRECT), NAME(O_LARGEFILE), NAME(O_TMPFILE), VALUE(__O_TMPFILE, "__O_TMPFILE"),
+	NAME(O_DIRECTORY), NAME(O_NOFOLLOW), NAME(O_NOATIME), NAME(O_CLOEXEC), NAME(O_PATH), {}
+};
+
+const struct name names_new_fd_flags[] = {		/* pipe2(), dup3() */
+	NAME(O_CLOEXEC), NAME(O_NONBLOCK), NAME(O_DIRECT), VALUE(O_EXCL, "O_NOTIFICATION_PIPE"), {}
+};
+
+const struct name names_fd_flags[] = { NAME(FD_CLOEXEC), {} };
+
+const struct name names_access_modes[] = {
+	VALUE(4, "R_OK"), VALUE(2, "W_OK"), VALUE(1, "X_OK"), VALUE(0, "F_OK"), {}
+};
+
+const struct name names_dirfds[] = {
+	NAME(AT_FDCWD), VALUE(-10002, "FD_PIDFS_ROOT"), VALUE(-10003, "FD_NSFS_ROOT"), {}
+};
+
+const struct name names_at_flags[] = {
+	NAME(AT_SYMLINK_NOFOLLOW), NAME(AT_SYMLINK_FOLLOW), NAME(AT_NO_AUTOMOUNT), NAME(AT_EMPTY_PATH),
+	NAME(AT_STATX_FORCE_SYNC), NAME(AT_STATX_DONT_SYNC), NAME(AT_RECURSIVE), {}
+};
+
+const struct name names_unlinkat_flags[] = { NAME(AT_REMOVEDIR), {} };
+
+const struct name names_faccessat_flags[] = {
+	NAME(AT_EACCESS), NAME(AT_SYMLINK_NOFOLLOW), NAME(AT_EMPTY_PATH), {}
+};
+
+const struct name names_execveat_flags[] = {
+	NAME(AT_EMPTY_PATH), NAME(AT_SYMLINK_NOFOLLOW), VALUE(0x10000, "AT_EXECVE_CHECK"), {}
+};
+
+const struct name names_name_to_handle_flags[] = {
+	NAME(AT_SYMLINK_FOLLOW), NAME(AT_EMPTY_PATH), VALUE(0x200, "AT_HANDLE_FID"),
+	VALUE(0x001, "AT_HANDLE_MNT_ID_UNIQUE"), VALUE(0x002, "AT_HANDLE_CONNECTABLE"), {}
+};
+
+const struct name names_statx_mask[] = {
+	NAME(STATX_ALL), NAME(STATX_BASIC_STATS), NAME(STATX_TYPE), NAME(STATX_MODE), NAME(STATX_NLINK),
+	NAME(STATX_UID), NAME(STATX_GID), NAME(STATX_ATIME), NAME(STATX_MTIME), NAME(STATX_CTIME),
+	NAME(STATX_INO), NAME(STATX_SIZE), NAME(STATX_BLOCKS), NAME(STATX_BTIME), NAME(STATX_MNT_ID),
+	NAME(STATX_DIOALIGN), VALUE(0x4000, "STATX_MNT_ID_UNIQUE"), VALUE(0x8000, "STATX_SUBVOL"),
+	VALUE(0x10000, "STATX_WRITE_ATOMIC"), VALUE(0x20000, "STATX_DIO_READ_ALIGN"), {}
+};
+
+const struct name names_file_types[] = {		/* S_IFMT of a mode */
+	IN_FIELD(S_IFMT, S_IFSOCK), IN_FIELD(S_IFMT, S_IFLNK), IN_FIELD(S_IFMT, S_IFREG),
+	IN_FIELD(S_IFMT, S_IFBLK), IN_FIELD(S_IFMT, S_IFDIR), IN_FIELD(S_IFMT, S_IFCHR),
+	IN_FIELD(S_IFMT, S_IFIFO), {}
+};
+
+const struct name names_seek_whence[] = {
+	NAME(SEEK_SET), NAME(SEEK_CUR), NAME(SEEK_END), NAME(SEEK_DATA), NAME(SEEK_HOLE), {}
+};
+
+const struct name names_flock_operations[] = {
+	NAME(LOCK_SH), NAME(LOCK_EX), NAME(LOCK_UN), NAME(LOCK_NB), NAME(LOCK_MAND), {}
+};
+
+const struct name names_fcntl_commands[] = {
+	NAME(F_DUPFD), NAME(F_GETFD), NAME(F_SETFD), NAME(F_GETFL), NAME(F_SETFL), NAME(F_GETLK),
+	NAME(F_SETLK), NAME(F_SETLKW), NAME(F_SETOWN), NAME(F_GETOWN), NAME(F_SETSIG), NAME(F_GETSIG),
+	VALUE(12, "F_GETLK64"), VALUE(13, "F_SETLK64"), VALUE(14, "F_SETLKW64"), NAME(F_SETOWN_EX),
+	NAME(F_GETOWN_EX), NAME(F_GETOWNER_UIDS), NAME(F_OFD_GETLK), NAME(F_OFD_SETLK), NAME(F_OFD_SETLKW),
+	NAME(F_SETLEASE), NAME(F_GETLEASE), VALUE(1027, "F_DUPFD_QUERY"), VALUE(1028, "F_CREATED_QUERY"),
+	NAME(F_CANCELLK), NAME(F_DUPFD_CLOEXEC), NAME(F_NOTIFY), NAME(F_SETPIPE_SZ), NAME(F_GETPIPE_SZ),
+	NAME(F_ADD_SEALS), NAME(F_GET_SEALS), NAME(F_GET_RW_HINT), NAME(F_SET_RW_HINT),
+	NAME(F_GET_FILE_RW_HINT), NAME(F_SET_FILE_RW_HINT), VALUE(1039, "F_GETDELEG"),
+	VALUE(1040, "F_SETDELEG"), {}
+};
+
+const struct name names_seals[] = {
+	NAME(F_SEAL_SEAL), NAME(F_SEAL_SHRINK), NAME(F_SEAL_GROW), NAME(F_SEAL_WRITE),
+	NAME(F_SEAL_FUTURE_WRITE), VALUE(0x20, "F_SEAL_EXEC"), {}
+};
+
+const struct name names_lease_types[] = { NAME(F_RDLCK), NAME(F_WRLCK), NAME(F_UNLCK), {} };
+
+const struct name names_rename_flags[] = {
+	NAME(RENAME_NOREPLACE), NAME(RENAME_EXCHANGE), NAME(RENAME_WHITEOUT), {}
+};
+
+const struct name names_fallocate_modes[] = {
+	NAME(FALLOC_FL_KEEP_SIZE), NAME(FALLOC_FL_PUNCH_HOLE), NAME(FALLOC_FL_NO_HIDE_STALE),
+	NAME(FALLOC_FL_COLLAPSE_RANGE), NAME(FALLOC_FL_ZERO_RANGE), NAME(FALLOC_FL_INSERT_RANGE),
+	NAME(FALLOC_FL_UNSHARE_RANGE), VALUE(0x80, "FALLOC_FL_WRITE_ZEROES"), {}
+};
+
+const struct name names_fadvise_advices[] = {
+	NAME(POSIX_FADV_NORMAL), NAME(POSIX_FADV_RANDOM), NAME(POSIX_FADV_SEQUENTIAL),
+	NAME(POSIX_FADV_WILLNEED), NAME(POSIX_FADV_DONTNEED), NAME(POSIX_FADV_NOREUSE), {}
+};
+
+const struct name names_sync_file_range_flags[] = {
+	NAME(SYNC_FILE_RANGE_WAIT_BEFORE), NAME(SYNC_FILE_RANGE_WRITE), NAME(SYNC_FILE_RANGE_WAIT_AFTER), {}
+};
+
+const struct name names_splice_flags[] = {
+	VALUE(1, "SPLICE_F_MOVE"), VALUE(2, "SPLICE_F_NONBLOCK"), VALUE(4, "SPLICE_F_MORE"),
+	VALUE(8, "SPLICE_F_GIFT"), {}
+};
+
+const struct name names_rwf_flags[] = {
+	NAME(RWF_HIPRI), NAME(RWF_DSYNC), NAME(RWF_SYNC), NAME(RWF_NOWAIT), NAME(RWF_APPEND),
+	VALUE(0x20, "RWF_NOAPPEND"), VALUE(0x40, "RWF_ATOMIC"), VALUE(0x80, "RWF_DONTCACHE"),
+	VALUE(0x100, "RWF_NOSIGNAL"), {}
+};
+
+const struct name names_xattr_flags[] = { NAME(XATTR_CREATE), NAME(XATTR_REPLACE), {} };
+
+const struct name names_close_range_flags[] = { NAME(CLOSE_RANGE_UNSHARE), NAME(CLOSE_RANGE_CLOEXEC), {} };
+
+const struct name names_memfd_flags[] = {
+	NAME(MFD_CLOEXEC), NAME(MFD_ALLOW_SEALING), NAME(MFD_HUGETLB), VALUE(0x08, "MFD_NOEXEC_SEAL"),
+	VALUE(0x10, "MFD_EXEC"), IN_FIELD(0xfc000000, MFD_HUGE_64KB), IN_FIELD(0xfc000000, MFD_HUGE_2MB),
+	IN_FIELD(0xfc000000, MFD_HUGE_1GB), {}
+};
+
+const struct name names_memfd_secret_flags[] = { NAME(FD_CLOEXEC), NAME(O_CLOEXEC), {} };
+
+const struct name names_eventfd_flags[] = {
+	VALUE(1, "EFD_SEMAPHORE"), VALUE(O_CLOEXEC, "EFD_CLOEXEC"), VALUE(O_NONBLOCK, "EFD_NONBLOCK"), {}
+};
+
+const struct name names_signalfd_flags[] = {
+	VALUE(O_CLOEXEC, "SFD_CLOEXEC"), VALUE(O_NONBLOCK, "SFD_NONBLOCK"), {}
+};
+
+const struct name names_timerfd_create_flags[] = { NAME(TFD_CLOEXEC), NAME(TFD_NONBLOCK), {} };
+
+const struct name names_timerfd_settime_flags[] = {
+	NAME(TFD_TIMER_ABSTIME), NAME(TFD_TIMER_CANCEL_ON_SET), {}
+};
+
+const struct name names_epoll_create_flags[] = { NAME(EPOLL_CLOEXEC), {} };
+
+const struct name names_epoll_operations[] = {
+	NAME(EPOLL_CTL_ADD), NAME(EPOLL_CTL_DEL), NAME(EPOLL_CTL_MOD), {}
+};
+
+const struct name names_inotify_init_flags[] = { NAME(IN_CLOEXEC), NAME(IN_NONBLOCK), {} };
+
+const struct name names_inotify_events[] = {
+	NAME(IN_ALL_EVENTS), NAME(IN_ACCESS), NAME(IN_MODIFY), NAME(IN_ATTRIB), NAME(IN_CLOSE_WRITE),
+	NAME(IN_CLOSE_NOWRITE), NAME(IN_OPEN), NAME(IN_MOVED_FROM), NAME(IN_MOVED_TO), NAME(IN_CREATE),
+	NAME(IN_DELETE), NAME(IN_DELETE_SELF), NAME(IN_MOVE_SELF), NAME(IN_UNMOUNT), NAME(IN_Q_OVERFLOW),
+	NAME(IN_IGNORED), NAME(IN_ONLYDIR), NAME(IN_DONT_FOLLOW), NAME(IN_EXCL_UNLINK), NAME(IN_MASK_CREATE),
+	NAME(IN_MASK_ADD), NAME(IN_ISDIR), NAME(IN_ONESHOT), {}
+};
+
+const struct name names_fanotify_init_flags[] = {
+	VALUE_IN(0xc, 0, "FAN_CLASS_NOTIF"), VALUE_IN(0xc, 4, "FAN_CLASS_CONTENT"),
+	VALUE_IN(0xc, 8, "FAN_CLASS_PRE_CONTENT"), NAME(FAN_CLOEXEC), NAME(FAN_NONBLOCK),
+	NAME(FAN_UNLIMITED_QUEUE), NAME(FAN_UNLIMITED_MARKS), NAME(FAN_ENABLE_AUDIT), NAME(FAN_REPORT_PIDFD),
+	NAME(FAN_REPORT_TID), NAME(FAN_REPORT_FID), NAME(FAN_REPORT_DIR_FID), NAME(FAN_REPORT_NAME),
+	NAME(FAN_REPORT_TARGET_FID), VALUE(0x2000, "FAN_REPORT_FD_ERROR"), VALUE(0x4000, "FAN_REPORT_MNT"),
+	{}
+};
+
+const struct name names_fanotify_mark_flags[] = {
+	NAME(FAN_MARK_ADD), NAME(FAN_MARK_REMOVE), NAME(FAN_MARK_DONT_FOLLOW), NAME(FAN_MARK_ONLYDIR),
+	NAME(FAN_MARK_IGNORED_MASK), NAME(FAN_MARK_IGNORED_SURV_MODIFY), NAME(FAN_MARK_FLUSH),
+	NAME(FAN_MARK_EVICTABLE), NAME(FAN_MARK_IGNORE), VALUE_IN(0x110, 0x110, "FAN_MARK_MNTNS"),
+	VALUE_IN(0x110, 0x100, "FAN_MARK_FILESYSTEM"), VALUE_IN(0x110, 0x10, "FAN_MARK_MOUNT"), {}
+};
+
+const struct name names_fanotify_events[] = {
+	NAME(FAN_ACCESS), NAME(FAN_MODIFY), NAME(FAN_ATTRIB), NAME(FAN_CLOSE_WRITE), NAME(FAN_CLOSE_NOWRITE),
+	NAME(FAN_OPEN), NAME(FAN_MOVED_FROM), NAME(FAN_MOVED_TO), NAME(FAN_CREATE), NAME(FAN_DELETE),
+	NAME(FAN_DELETE_SELF), NAME(FAN_MOVE_SELF), NAME(FAN_OPEN_EXEC), NAME(FAN_Q_OVERFLOW),
+	NAME(FAN_FS_ERROR), NAME(FAN_OPEN_PERM), NAME(FAN_ACCESS_PERM), NAME(FAN_OPEN_EXEC_PERM),
+	VALUE(0x100000, "FAN_PRE_ACCESS"), VALUE(0x1000000, "FAN_MNT_ATTACH"),
+	VALUE(0x2000000, "FAN_MNT_DETACH"), NAME(FAN_EVENT_ON_CHILD), NAME(FAN_RENAME), NAME(FAN_ONDIR), {}
+};
+
+const struct name names_mount_flags[] = {
+	IN_FIELD(0xffff0000, MS_MGC_VAL), NAME(MS_RDONLY), NAME(MS_NOSUID), NAME(MS_NODEV), NAME(MS_NOEXEC),
+	NAME(MS_SYNCHRONOUS), NAME(MS_REMOUNT), NAME(MS_MANDLOCK), NAME(MS_DIRSYNC), NAME(MS_NOSYMFOLLOW),
+	NAME(MS_NOATIME), NAME(MS_NODIRATIME), NAME(MS_BIND), NAME(MS_MOVE), NAME(MS_REC), NAME(MS_SILENT),
+	NAME(MS_POSIXACL), NAME(MS_UNBINDABLE), NAME(MS_PRIVATE), NAME(MS_SLAVE), NAME(MS_SHARED),
+	NAME(MS_RELATIME), NAME(MS_KERNMOUNT), NAME(MS_I_VERSION), NAME(MS_STRICTATIME), NAME(MS_LAZYTIME),
+	{}
+};
+
+const struct name names_umount_flags[] = {
+	VALUE(1, "MNT_FORCE"), VALUE(2, "MNT_DETACH"), VALUE(4, "MNT_EXPIRE"), VALUE(8, "UMOUNT_NOFOLLOW"),
+	{}
+};
+
+const struct name names_swap_flags[] = {
+	VALUE(0x8000, "SWAP_FLAG_PREFER"), VALUE(0x10000, "SWAP_FLAG_DISCARD"),
+	VALUE(0x20000, "SWAP_FLAG_DISCARD_ONCE"), VALUE(0x40000, "SWAP_FLAG_DISCARD_PAGES"), {}
+};
+
+const struct name names_fsopen_flags[] = { NAME(FSOPEN_CLOEXEC), {} };
+
+const struct name names_fspick_flags[] = {
+	NAME(FSPICK_CLOEXEC), NAME(FSPICK_SYMLINK_NOFOLLOW), NAME(FSPICK_NO_AUTOMOUNT),
+	NAME(FSPICK_EMPTY_PATH), {}
+};
+
+const struct name names_fsconfig_commands[] = {
+	NAME(FSCONFIG_SET_FLAG), NAME(FSCONFIG_SET_STRING), NAME(FSCONFIG_SET_BINARY),
+	NAME(FSCONFIG_SET_PATH), NAME(FSCONFIG_SET_PATH_EMPTY), NAME(FSCONFIG_SET_FD),
+	NAME(FSCONFIG_CMD_CREATE), NAME(FSCONFIG_CMD_RECONFIGURE), VALUE(8, "FSCONFIG_CMD_CREATE_EXCL"), {}
+};
+
+const struct name names_fsmount_flags[] = { NAME(FSMOUNT_CLOEXEC), {} };
+
+const struct name names_mount_attrs[] = {
+	NAME(MOUNT_ATTR_RDONLY), NAME(MOUNT_ATTR_NOSUID), NAME(MOUNT_ATTR_NODEV), NAME(MOUNT_ATTR_NOEXEC),
+	IN_FIELD(MOUNT_ATTR__ATIME, MOUNT_ATTR_NOATIME), IN_FIELD(MOUNT_ATTR__ATIME, MOUNT_ATTR_STRICTATIME),
+	NAME(MOUNT_ATTR_NODIRATIME), NAME(MOUNT_ATTR_IDMAP), NAME(MOUNT_ATTR_NOSYMFOLLOW), {}
+};
+
+const struct name names_open_tree_flags[] = {
+	NAME(OPEN_TREE_CLONE), NAME(OPEN_TREE_CLOEXEC), NAME(AT_EMPTY_PATH), NAME(AT_NO_AUTOMOUNT),
+	NAME(AT_RECURSIVE), NAME(AT_SYMLINK_NOFOLLOW), {}
+};
+
+const struct name names_move_mount_flags[] = {
+	NAME(MOVE_MOUNT_F_SYMLINKS), NAME(MOVE_MOUNT_F_AUTOMOUNTS), NAME(MOVE_MOUNT_F_EMPTY_PATH),
+	NAME(MOVE_MOUNT_T_SYMLINKS), NAME(MOVE_MOUNT_T_AUTOMOUNTS), NAME(MOVE_MOUNT_T_EMPTY_PATH),
+	NAME(MOVE_MOUNT_SET_GROUP), VALUE(0x200, "MOVE_MOUNT_BENEATH"), {}
+};
+
+const struct name names_listmount_flags[] = { VALUE(1, "LISTMOUNT_REVERSE"), {} };
