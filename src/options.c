@@ -251,7 +251,7 @@ static int set_syscalls(struct config *cfg, const struct opt *opt, const char *w
 		fail(0, "%s: '%s' is not a regular expression", word, bad);
 	else
 		fail(0, "%s: '%s' is not a syscall or class", word, bad);
-	hint("classes: %s", syscall_classes());
+	hint("a name, /REGEX, or a class: %s", syscall_classes());
 	return -EINVAL;
 }
 
