@@ -1,0 +1,260 @@
+/*
+ * test_tracker.c - records brought to their place: depth, sessions, tasks.
+ */
+#include "stage.h"
+#include "test.h"
+
+TEST(nested_calls_are_nested)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	entered(&s, 110, 1, 0x6000);
+	returned(&s, 120, 1, 0x6000);
+	returned(&s, 130, 0, 0x7000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 } 130 }");
+	stage_clear(&s);
+}
+
+TEST(a_lost_return_is_closed_by_the_return_of_its_caller)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	entered(&s, 110, 1, 0x6000);
+	returned(&s, 150, 0, 0x7000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 150 }? 150 }");
+	stage_clear(&s);
+}
+
+TEST(a_lost_return_is_closed_by_the_next_call_above_it)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	entered(&s, 110, 1, 0x6000);
+	entered(&s, 120, 2, 0x6800);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 }? 120 f2{");
+	stage_clear(&s);
+}
+
+TEST(longjmp_over_many_frames_closes_them_all_innermost_first)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	entered(&s, 110, 1, 0x6000);
+	entered(&s, 120, 1, 0x5000);
+	entered(&s, 130, 1, 0x4000);
+	entered(&s, 140, 2, 0x6f00);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 f1{ 130 f1{ 140 }? 140 }? 140 }? 140 f2{");
+	stage_clear(&s);
+}
+
+TEST(a_tail_call_returns_twice_at_one_place)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	entered(&s, 110, 1, 0x6000);
+	entered(&s, 120, 2, 0x6000);
+	returned(&s, 130, 2, 0x6000);
+	returned(&s, 130, 1, 0x6000);
+	returned(&s, 140, 0, 0x7000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 f2{ 130 } 130 } 140 }");
+	stage_clear(&s);
+}
+
+TEST(of_entry_only_functions_the_next_at_the_same_place_follows)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered_without_exit(&s, 100, 0, 0x7000);
+	entered_without_exit(&s, 110, 1, 0x6000);
+	entered_without_exit(&s, 120, 2, 0x6000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 }? 120 f2{");
+	stage_clear(&s);
+}
+
+TEST(a_signal_on_its_own_stack_closes_nothing)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7fff00007000);
+	entered(&s, 110, 1, 0x7fff00006000);
+	entered(&s, 120, 2, 0x555500001000);
+	returned(&s, 130, 2, 0x555500001000);
+	returned(&s, 140, 1, 0x7fff00006000);
+	returned(&s, 150, 0, 0x7fff00007000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 f2{ 130 } 140 } 150 }");
+	stage_clear(&s);
+}
+
+TEST(coming_back_from_another_stack_closes_what_was_opened_there)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7fff00007000);
+	entered(&s, 110, 2, 0x555500001000);
+	entered(&s, 120, 1, 0x7fff00006000);
+	returned(&s, 130, 1, 0x7fff00006000);
+	returned(&s, 140, 2, 0x555500001000);		/* of the coroutine, long closed: nothing to tell */
+	returned(&s, 150, 0, 0x7fff00007000);
+	CHECK_STR(told(&s), "100 f0{ 110 f2{ 120 }? 120 f1{ 130 } 150 }");
+	CHECK_INT(tracker_counts(s.tracker)->unmatched, 1);
+	stage_clear(&s);
+}
+
+TEST(a_syscall_whose_return_was_lost_ends_when_its_task_is_seen_again)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	sys_entered(&s, 110, 1);
+	sys_entered(&s, 120, 2);
+	sys_returned(&s, 130, 2);
+	returned(&s, 140, 0, 0x7000);
+	CHECK_STR(told(&s), "100 f0{ 110 sys1{ 120 }? 120 sys2{ 130 } 140 }");
+	stage_clear(&s);
+}
+
+TEST(exec_closes_every_call_and_begins_a_session)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	sys_entered(&s, 110, 59);
+	execed(&s, 120, "/bin/other");
+	sys_returned(&s, 130, 59);
+	CHECK_STR(told(&s), "100 f0{ 110 sys59{ 120 }! 120 }! session(/bin/other) map(/bin/other@5000000) exec(100)");
+	stage_clear(&s);
+}
+
+TEST(a_task_that_exits_ends_its_calls)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	sys_entered(&s, 110, 231);
+	exited(&s, 120);
+	CHECK_STR(told(&s), "100 f0{ 110 sys231{ 120 }! 120 }! end(100)");
+	stage_clear(&s);
+}
+
+TEST(a_forked_child_returns_through_the_frames_of_its_parent)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	sys_entered(&s, 110, 57);
+	forked(&s, 120, 200, 200);
+	s.pid = s.tid = 200;
+	sys_returned(&s, 130, 57);
+	returned(&s, 140, 0, 0x7000);
+	CHECK_STR(told(&s), "100 f0{ 110 sys57{ task(200:200) 130 } 140 }");
+	stage_clear(&s);
+}
+
+TEST(a_thread_begins_with_no_frames)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	forked(&s, 120, 100, 101);
+	s.tid = 101;
+	sys_returned(&s, 125, 56);
+	entered(&s, 130, 1, 0x9000);
+	returned(&s, 140, 1, 0x9000);
+	CHECK_STR(told(&s), "100 f0{ task(100:101) 130 f1{ 140 }");
+	stage_clear(&s);
+}
+
+TEST(a_thread_that_execs_goes_on_as_its_leader)
+{
+	struct stage s;
+	struct rec_task_exec *r;
+
+	stage_set(&s);
+	forked(&s, 100, 100, 101);
+	(void)told(&s);
+	exited(&s, 110);				/* the leader, killed by the exec */
+	r = record(&s, REC_TASK_EXEC, sizeof(*r), 120);
+	r->old_tid = 101;
+	play(&s, r);
+	mapped(&s, 120, "/bin/other", 0x5000040, 0, IMAGE_PHDR);
+	CHECK_STR(told(&s), "end(100) end(101) session(/bin/other) map(/bin/other@5000000) task(100:100)");
+	stage_clear(&s);
+}
+
+TEST(a_task_nobody_announced_is_made_of_its_first_record)
+{
+	struct stage s;
+
+	stage_set(&s);
+	s.pid = s.tid = 300;
+	sys_entered(&s, 100, 1);
+	CHECK_STR(told(&s), "session(/launched) task(300:300) 100 sys1{");
+	stage_clear(&s);
+}
+
+TEST(an_id_used_again_is_another_task)
+{
+	struct stage s;
+
+	stage_set(&s);
+	forked(&s, 100, 200, 200);
+	forked(&s, 110, 200, 200);
+	CHECK_STR(told(&s), "task(200:200) end(200) task(200:200)");
+	stage_clear(&s);
+}
+
+TEST(time_never_runs_back_and_what_comes_late_is_counted)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 200, 0, 0x7000);
+	returned(&s, 190, 0, 0x7000);
+	CHECK_STR(told(&s), "200 f0{ 200 }");
+	CHECK_INT(tracker_counts(s.tracker)->late, 1);
+	stage_clear(&s);
+}
+
+TEST(a_library_is_mapped_where_its_code_says)
+{
+	struct stage s;
+
+	stage_set(&s);
+	mapped(&s, 100, "/usr/lib/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	mapped(&s, 110, "/usr/lib/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	CHECK_STR(told(&s), "map(/usr/lib/x.so@7f0000000000)");
+	stage_clear(&s);
+}
+
+TEST(losses_are_told_per_cpu_and_summed_per_class)
+{
+	struct rec_lost *r;
+	struct stage s;
+
+	stage_set(&s);
+	r = record(&s, REC_LOST, sizeof(*r), 100);
+	r->hdr.cpu = 3;
+	r->count[CLASS_SYSCALL] = 5;
+	play(&s, r);
+	CHECK_STR(told(&s), "lost(3: 0 5 0)");
+	CHECK_INT(tracker_counts(s.tracker)->lost[CLASS_SYSCALL], 5);
+	stage_clear(&s);
+}
