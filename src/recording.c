@@ -316,7 +316,7 @@ static void say_cost(const struct recording *r)
 	say("own cost: %.2f s of CPU over %.2f s, %ld MB", cpu, wall, u.ru_maxrss >> 10);
 }
 
-static void say_summary(const struct recording *r)
+static void say_written(const struct recording *r)
 {
 	char command[4096];
 
@@ -329,6 +329,11 @@ static void say_summary(const struct recording *r)
 		if (n < (int)sizeof(command))
 			say("open it: %s", command);
 	}
+}
+
+static void say_summary(const struct recording *r)
+{
+	say_written(r);
 	say_loss(r);
 	for (const struct source_ops *const *s = sources; *s; s++)
 		if ((*s)->summary)
@@ -359,14 +364,77 @@ void recording_run(const struct config *cfg, struct recording_result *ret)
 	recording_free(&r);
 }
 
+/* ---- from a raw recording ---- */
+
+static int open_raw(const struct config *cfg, struct recording *r)
+{
+	int fd = open(cfg->replay, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+	int err;
+
+	if (fd < 0)
+		return fail(-errno, "cannot open '%s'", cfg->replay);
+	err = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -EBADMSG : raw_about(fd, &r->about);
+	if (err == -ENODATA) {			/* cut short: its end, and what it says of itself, are missing */
+		warn("'%s' was not finished; the facts of this host stand in for its own", cfg->replay);
+		err = about_create(&r->about, NULL, NULL);
+	}
+	if (!err)
+		return fd;
+	close(fd);
+	fail(0, "'%s' is not a raw recording", cfg->replay);
+	hint("recorder --format raw -o DIR -- CMD makes one: DIR/" RAW_NAME);
+	return err;
+}
+
+static int replay_into(struct recording *r, int fd)
+{
+	struct writer_args args = { .queue = r->queue, .exe = r->about->exe };
+	int err = open_output(r), pushed;
+
+	args.segment = r->segment;
+	err = err ?: writer_start(&r->writer, &args);
+	if (err)
+		return err;
+	pushed = raw_push(fd, r->queue);
+	err = writer_finish(TAKE(r->writer), &r->counts);
+	if (pushed)
+		warn("'%s' is damaged: what came before the damage is written", r->cfg->replay);
+	return err ?: pushed;
+}
+
 int recording_replay(const struct config *cfg)
 {
-	(void)cfg;
-	return 1;
+	struct recording r = { .cfg = cfg, .dirfd = -1 };
+	__cleanup(close_fd) int fd = open_raw(cfg, &r);
+	int err = fd < 0 ? fd : queue_create(&r.queue, cfg->memory_bytes);
+
+	if (fd < 0)
+		return EXIT_USAGE;
+	err = err ?: replay_into(&r, fd);
+	if (r.counts.events) {
+		say_written(&r);
+		say_loss(&r);
+	}
+	recording_free(&r);
+	return err ? 1 : 0;
 }
+
+/* ---- what would be done ---- */
 
 int recording_dry_run(const struct config *cfg)
 {
-	(void)cfg;
-	return 1;
+	struct recording r = { .cfg = cfg, .dirfd = -1 };
+	int err = queue_create(&r.queue, cfg->memory_bytes);
+
+	err = err ?: images_create(&r.images, cfg, r.queue);
+	err = err ?: probe_command(&r);
+	if (!err) {
+		say("would run '%s' and write '%s'", cfg->exe, output_path(cfg));
+		for (const struct source_ops *const *s = sources; *s; s++)
+			if ((*s)->summary)
+				(*s)->summary();
+	}
+	recording_free(&r);
+	return err ? 1 : 0;
 }

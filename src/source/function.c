@@ -201,7 +201,8 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 	if (!err) {
 		choose_sites(cfg, img, &both, &entry);
 		tally.files++;
-		err = attach_batches(bpf, path, &both, &entry);
+		if (bpf)			/* --dry-run only chooses */
+			err = attach_batches(bpf, path, &both, &entry);
 	}
 	batch_release(&both);
 	batch_release(&entry);
