@@ -1,0 +1,13 @@
+/*
+ * sinks.c - the output formats.
+ */
+#include <stddef.h>
+
+#include "sink.h"
+
+extern const struct sink_ops sink_uftrace;
+
+const struct sink_ops *const sinks[] = {
+	&sink_uftrace,
+	NULL
+};

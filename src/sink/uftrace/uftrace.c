@@ -1,0 +1,417 @@
+/*
+ * uftrace.c - uftrace.data: one file of records per task, and what names them.
+ *
+ * A function's entry is 16 bytes appended to its task's file, nothing more. A
+ * syscall waits until its end is known, since its strings come with it; nothing
+ * else of its task can happen meanwhile. Everything but the records is written
+ * at checkpoints and at the end, in an order that leaves a readable directory at
+ * any moment: what records refer to, then the records, then `info`, which says
+ * what there is.
+ */
+#include "about.h"
+#include "base.h"
+#include "event.h"
+#include "image.h"
+#include "log.h"
+#include "out.h"
+#include "sink.h"
+#include "sink/uftrace/uftrace.h"
+
+struct sink {
+	int		    dirfd;
+	unsigned	    slot;
+	const struct about *about;
+	struct uf_calls	   *calls;
+	struct uf_modules   modules;
+	struct uf_sessions  sessions;
+	struct uf_tasks	    tasks;
+	struct uf_task	   *dirty;		/* tasks with records that are not in their files */
+	uint32_t	    deepest;
+	uint64_t	    last;		/* time of the last event */
+	uint64_t	    lost;		/* records that CPUs lost */
+	uint64_t	    lost_told;		/* of these, in a task's file */
+	char		    build_id[41];	/* of the command */
+};
+
+static void sink_destroy(struct sink *s)
+{
+	if (!s)
+		return;
+	uf_tasks_release(&s->tasks);
+	uf_sessions_release(&s->sessions);
+	uf_modules_release(&s->modules);
+	uf_calls_destroy(s->calls);
+	free(s);
+}
+
+DEFINE_CLEANUP(sink_destroy, struct sink *)
+
+static int uf_open(struct sink **ret, const struct sink_args *args)
+{
+	__cleanup(sink_destroyp) struct sink *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->dirfd = args->dirfd;
+	s->slot = args->slot;
+	s->about = args->about;
+	err = uf_calls_create(&s->calls, s->about);
+	err = err ?: uf_modules_init(&s->modules);
+	err = err ?: uf_tasks_init(&s->tasks, s->dirfd);
+	if (err)
+		return fail(err, "cannot create the files of uftrace.data");
+	*ret = TAKE(s);
+	return 0;
+}
+
+/* --- records --- */
+
+/* @len bytes that belong together: a record and its payload, or several. */
+static int put(struct sink *s, struct uf_task *u, const void *data, size_t len)
+{
+	int err = 0;
+
+	if (!u->is_dirty) {
+		u->is_dirty = true;
+		u->next_dirty = s->dirty;
+		s->dirty = u;
+	}
+	if (len > out_room(u->dat)) {
+		/* A block is about to reach the file: what it refers to must be there. */
+		if (uf_calls_must_write(s->calls))
+			err = uf_calls_write(s->calls, s->dirfd);
+		err = err ?: out_flush(u->dat);
+	}
+	out_bytes(u->dat, data, len);
+	return err;
+}
+
+/* Times never decrease within a file: they are ordered already, but the line that binds a task may be a little later. */
+static uint64_t in_order(struct uf_task *u, uint64_t time)
+{
+	if (time > u->last)
+		u->last = time;
+	return u->last;
+}
+
+static int put_record(struct sink *s, struct uf_task *u, uint64_t time, enum uf_type type, uint32_t depth, uint64_t addr)
+{
+	struct uf_record r = { in_order(u, time), uf_word(type, false, depth, addr) };
+
+	return put(s, u, &r, sizeof(r));
+}
+
+/* The reader shows the number as an int. */
+static int put_lost(struct sink *s, struct uf_task *u, uint64_t time, uint64_t count)
+{
+	int err = 0;
+
+	for (uint64_t n; count && !err; count -= n) {
+		n = MIN(count, (uint64_t)INT32_MAX);
+		err = put_record(s, u, time, UF_LOST, 0, n);
+		s->lost_told += n;
+	}
+	return err;
+}
+
+/* Write the syscall that @u is in. @exit NULL: its end was not seen. */
+static int put_syscall(struct sink *s, struct uf_task *u, uint64_t time, const struct rec_sys_exit *exit)
+{
+	struct {
+		struct uf_record r;
+		uint8_t payload[UF_PAYLOAD_MAX + sizeof(struct uf_record) + 8];
+	} entry;
+	struct uf_record *r;
+	struct uf_shown shown;
+	uint64_t lost = u->lost;
+	int err = uf_calls_show(s->calls, &shown, u->open, exit);
+
+	if (err)
+		return err;
+	u->is_in_syscall = false;
+	u->lost = 0;
+	entry.r.time = in_order(u, u->open->time);
+	entry.r.word = uf_word(UF_ENTRY, shown.entry_len, u->open->depth, shown.addr);
+	memcpy(entry.payload, shown.entry, shown.entry_len);
+	r = (struct uf_record *)(entry.payload + shown.entry_len);
+	r->time = in_order(u, time);
+	r->word = uf_word(UF_EXIT, shown.exit_len, u->open->depth, shown.addr);
+	memcpy(r + 1, shown.exit, shown.exit_len);
+	err = put(s, u, &entry, 2 * sizeof(*r) + shown.entry_len + shown.exit_len);
+	return err ?: put_lost(s, u, time, lost);
+}
+
+/* --- events --- */
+
+static int on_func_entry(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	uint64_t addr = ev->call->addr;
+
+	if (!addr)
+		addr = uf_calls_named(s->calls, ev->call->func && ev->call->func->name ? ev->call->func->name : "unknown");
+	if (ev->depth > s->deepest)
+		s->deepest = ev->depth;
+	return put_record(s, u, ev->time, UF_ENTRY, ev->depth, addr);
+}
+
+static int on_func_exit(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	uint64_t addr = ev->call->addr;
+
+	if (!addr)
+		addr = uf_calls_named(s->calls, ev->call->func && ev->call->func->name ? ev->call->func->name : "unknown");
+	return put_record(s, u, ev->time, UF_EXIT, ev->depth, addr);
+}
+
+static int keep_texts(struct uf_syscall *call, const struct rec_sys_enter *rec)
+{
+	char *text;
+
+	call->text_len = 0;
+	if (!rec->text_len)
+		return 0;
+	if (rec->text_len > call->text_room) {
+		text = realloc(call->text, rec->text_len);
+		if (!text)
+			return -ENOMEM;
+		call->text = text;
+		call->text_room = rec->text_len;
+	}
+	memcpy(call->text, rec->text, rec->text_len);
+	call->text_len = rec->text_len;
+	return 0;
+}
+
+static int on_sys_enter(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	const struct rec_sys_enter *rec = (const void *)ev->rec;
+	int err = 0;
+
+	if (u->is_in_syscall)
+		err = put_syscall(s, u, ev->time, NULL);
+	if (!u->open)
+		u->open = calloc(1, sizeof(*u->open));
+	if (err || !u->open)
+		return err ?: -ENOMEM;
+	u->open->time = ev->time;
+	u->open->nr = rec->nr;
+	u->open->depth = ev->depth;
+	u->open->is_compat = rec->hdr.flags & REC_F_COMPAT;
+	memcpy(u->open->arg, rec->arg, sizeof(u->open->arg));
+	u->is_in_syscall = true;
+	if (ev->depth > s->deepest)
+		s->deepest = ev->depth;
+	return keep_texts(u->open, rec);
+}
+
+static int on_sys_exit(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	bool was_seen = ev->ending == ENDED_SEEN && ev->rec->kind == REC_SYS_EXIT;
+
+	if (!u->is_in_syscall)
+		return 0;
+	return put_syscall(s, u, ev->time, was_seen ? (const void *)ev->rec : NULL);
+}
+
+static int on_task_lost(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	const struct rec_lost *rec = (const void *)ev->rec;
+	uint64_t count = 0;
+
+	for (int i = 0; i < REC_CLASSES; i++)
+		count += rec->count[i];
+	if (!u->is_in_syscall)
+		return put_lost(s, u, ev->time, count);
+	u->lost += count;
+	return 0;
+}
+
+static int (*const on_event[REC_KINDS])(struct sink *s, struct uf_task *u, const struct event *ev) = {
+	[REC_SYS_ENTER]	 = on_sys_enter,
+	[REC_SYS_EXIT]	 = on_sys_exit,
+	[REC_FUNC_ENTRY] = on_func_entry,
+	[REC_FUNC_EXIT]	 = on_func_exit,
+	[REC_TASK_LOST]	 = on_task_lost,
+};
+
+static int uf_event(struct sink *s, const struct event *ev)
+{
+	struct uf_task *u = ev->task->slot[s->slot];
+
+	s->last = ev->time;
+	if (!u || ev->kind >= REC_KINDS || !on_event[ev->kind])
+		return 0;
+	return on_event[ev->kind](s, u, ev);
+}
+
+static int uf_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count)
+{
+	(void)cpu, (void)time;
+	for (int i = 0; i < REC_CLASSES; i++)
+		s->lost += count[i];
+	return 0;
+}
+
+/* --- tasks, sessions, maps --- */
+
+static int uf_begin_session(struct sink *s, const struct session *sess)
+{
+	return uf_session_begin(&s->sessions, sess);
+}
+
+static struct uf_session *session_of(const struct sink *s, const struct session *sess)
+{
+	return uf_session_at(&s->sessions, sess->id);
+}
+
+static int uf_map_added(struct sink *s, const struct session *sess, const struct map *map)
+{
+	struct uf_session *us = session_of(s, sess), *epoch = us;
+	struct uf_module *mod;
+	int err;
+
+	if (!us || map->start >= map->end || !map->path)
+		return 0;
+	uf_session_named(us, sess->exe);
+	err = uf_module_find(&s->modules, &mod, map->path, map->image);
+	err = err ?: uf_session_make_way(&s->sessions, &epoch, mod, map);
+	if (!err && epoch != us)
+		err = uf_tasks_move(&s->tasks, us, epoch, s->last);
+	err = err ?: uf_session_map(&s->sessions, epoch, mod, map);
+	if (!err && map->image && !*s->build_id && s->about->exe && !strcmp(map->path, s->about->exe))
+		snprintf(s->build_id, sizeof(s->build_id), "%s", map->image->build_id);
+	return err;
+}
+
+static int begin_task(struct sink *s, struct task *t)
+{
+	struct uf_session *us = session_of(s, t->session);
+	struct uf_task *u = NULL;
+	int err;
+
+	if (!us)
+		return -EINVAL;
+	err = uf_task_begin(&s->tasks, &u, t, us);
+	t->slot[s->slot] = u;
+	return err;
+}
+
+static int exec_task(struct sink *s, struct task *t, uint64_t time)
+{
+	struct uf_session *us = session_of(s, t->session);
+	struct uf_task *u = t->slot[s->slot];
+	int err = 0;
+
+	if (!us || !u)
+		return 0;
+	if (u->is_in_syscall)
+		err = put_syscall(s, u, time, NULL);
+	return err ?: uf_task_exec(&s->tasks, u, us, time);
+}
+
+static int end_task(struct sink *s, struct task *t)
+{
+	struct uf_task *u = TAKE(t->slot[s->slot]);
+	int err = 0;
+
+	if (!u)
+		return 0;
+	if (u->is_in_syscall)
+		err = put_syscall(s, u, s->last, NULL);
+	u->is_alive = false;
+	if (u->open)
+		free(u->open->text);
+	free(TAKE(u->open));
+	return err;
+}
+
+/* --- to disk --- */
+
+static int write_info(const struct sink *s)
+{
+	struct uf_summary sum = {
+		.about = s->about, .tids = s->tasks.tids, .tid_count = s->tasks.listed, .deepest = s->deepest,
+		.last = s->last, .build_id = s->build_id,
+	};
+
+	return uf_info_write(&sum, s->dirfd);
+}
+
+static int write_records(struct sink *s)
+{
+	int err = 0;
+
+	while (s->dirty) {
+		struct uf_task *u = s->dirty;
+
+		s->dirty = u->next_dirty;
+		u->is_dirty = false;
+		err = err ?: out_park(u->dat);
+	}
+	return err;
+}
+
+/* Costs what has changed since the last time, and `info`. */
+static int write_all(struct sink *s, bool is_last)
+{
+	int err = uf_calls_write(s->calls, s->dirfd);
+
+	err = err ?: uf_modules_write(&s->modules, s->dirfd);
+	err = err ?: uf_sessions_write(&s->sessions, s->dirfd);
+	err = err ?: uf_tasks_write(&s->tasks, is_last);
+	err = err ?: write_records(s);
+	return err ?: write_info(s);
+}
+
+static int uf_checkpoint(struct sink *s)
+{
+	return write_all(s, false);
+}
+
+/* Records that were lost and that no task's file tells of are told in the first one. */
+static int tell_rest_lost(struct sink *s)
+{
+	uint64_t about = 0, lost;
+
+	for (int i = 0; i < REC_CLASSES; i++)
+		about += s->about->lost[i];
+	lost = MAX(s->lost, about);
+	if (!s->tasks.first || lost <= s->lost_told)
+		return 0;
+	return put_lost(s, s->tasks.first, s->tasks.first->last, lost - s->lost_told);
+}
+
+static int uf_close(struct sink *s)
+{
+	int err = 0, last;
+
+	for (struct uf_task *u = uf_task_after(&s->tasks, NULL); u; u = uf_task_after(&s->tasks, u))
+		if (u->is_in_syscall)
+			err = err ?: put_syscall(s, u, s->last, NULL);
+	err = err ?: tell_rest_lost(s);
+	last = write_all(s, true);
+	sink_destroy(s);
+	return err ?: last;
+}
+
+const struct sink_ops sink_uftrace = {
+	.name		= "uftrace",
+	.doc		= "a directory for uftrace: replay, report, graph, tui, dump",
+	.path		= "uftrace.data",
+	.open_with	= "uftrace replay -d %s",
+	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_EXIT) |
+			  SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) | SINK_WANTS(REC_SYS_EXIT) |
+			  SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) | SINK_WANTS(REC_TASK_LOST) |
+			  SINK_WANTS(REC_LOST),
+	.open		= uf_open,
+	.session_begin	= uf_begin_session,
+	.map_added	= uf_map_added,
+	.task_begin	= begin_task,
+	.task_exec	= exec_task,
+	.event		= uf_event,
+	.task_end	= end_task,
+	.lost		= uf_lost,
+	.checkpoint	= uf_checkpoint,
+	.close		= uf_close,
+};

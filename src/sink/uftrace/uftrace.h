@@ -1,0 +1,245 @@
+/*
+ * uftrace.h - the parts of a uftrace.data directory.
+ *
+ *	uftrace.c	<tid>.dat: events become records
+ *	args.c		syscalls as functions of a module of our own, with arguments
+ *	tasks.c		task.txt: which task lives in which session
+ *	maps.c		sid-*.map: what lies where in a session
+ *	symbols.c	*.sym: the functions of a module
+ *	info.c		info: the recording itself
+ *
+ * Written for uftrace 0.13 and later. Where a rule looks odd, it is what that
+ * version's reader needs; the comment names its file and function.
+ */
+#ifndef UFTRACE_H
+#define UFTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+
+struct about;
+struct image;
+struct map;
+struct out;
+struct session;
+struct task;
+
+enum uf_type { UF_ENTRY, UF_EXIT, UF_LOST, UF_EVENT };
+
+/* uftrace.h:struct uftrace_record */
+struct uf_record {
+	uint64_t time;
+	uint64_t word;		/* type, more, magic, depth, address */
+};
+
+static inline uint64_t uf_word(enum uf_type type, bool more, uint32_t depth, uint64_t addr)
+{
+	return type | (uint64_t)more << 2 | 5 << 3 | (uint64_t)(depth & 0x3ff) << 6 | addr << 16;
+}
+
+/* What may stand in a text of ours. */
+enum uf_text {
+	UF_WORD,		/* no spaces */
+	UF_LINE,
+	UF_JSON,		/* quotes and backslashes, with a backslash before them; elsewhere there are none */
+};
+
+/* @text made safe for a file read line by line: no control bytes, valid UTF-8, cut to @room - 1 bytes. */
+void uf_clean(char *to, size_t room, const char *text, enum uf_text kind);
+
+/* --- symbols.c: modules, and the name each file of theirs gets --- */
+
+struct uf_module {
+	char		  *path;	/* in maps and headers: cleaned, unique among modules */
+	char		  *real_path;	/* as the target sees it */
+	char		  *file;	/* base name of the .sym */
+	char		   build_id[41];
+	const struct image *image;	/* NULL: no function of it is known */
+	struct uf_module  *next;	/* of the same hash */
+	struct uf_module  *next_dirty;
+	bool		   is_dirty;	/* its .sym is not on disk, or out of date */
+};
+
+struct uf_modules {
+	struct uf_module **hash;
+	size_t		   hash_size, count;
+	struct uf_module  *dirty;
+};
+
+int  uf_modules_init(struct uf_modules *m);
+void uf_modules_release(struct uf_modules *m);
+int  uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path, const struct image *image);
+int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym of those that changed */
+
+/* --- maps.c: sessions --- */
+
+struct uf_map {
+	uint64_t	  start, end;
+	struct uf_module *module;
+};
+
+struct uf_session {
+	uint64_t	   id;
+	char		   sid[17];
+	uint32_t	   pid;		/* who exec'd it */
+	uint64_t	   stack;
+	char		  *exe;		/* NULL: not known yet */
+	struct uf_map	  *map;		/* by start, ascending */
+	size_t		   map_count, map_room;
+	struct uf_session *next;	/* of all */
+	struct uf_session *next_dirty;
+	bool		   is_dirty;	/* its map file is out of date */
+	bool		   was_waited_for;	/* a checkpoint has waited for its exe already */
+};
+
+struct uf_sessions {
+	struct uf_session **session;	/* by id: the newest epoch of each */
+	size_t		    room;
+	struct uf_session  *all;
+	struct uf_session  *dirty;
+	unsigned	    epochs;	/* made so far */
+};
+
+void uf_sessions_release(struct uf_sessions *s);
+int  uf_session_begin(struct uf_sessions *s, const struct session *sess);
+struct uf_session *uf_session_at(const struct uf_sessions *s, uint64_t id);	/* NULL: never begun */
+void uf_session_named(struct uf_session *us, const char *exe);
+
+/*
+ * Does @map lie where another module lay? That one was unmapped then, but the
+ * reader knows no such thing: *@us becomes a new epoch of the session, without
+ * it, and the tasks that live in it must be told (uf_tasks_move()).
+ */
+int  uf_session_make_way(struct uf_sessions *s, struct uf_session **us, const struct uf_module *mod,
+			 const struct map *map);
+int  uf_session_map(struct uf_sessions *s, struct uf_session *us, struct uf_module *mod, const struct map *map);
+
+int  uf_sessions_write(struct uf_sessions *s, int dirfd);	/* the maps that changed */
+
+/* --- tasks.c: task.txt and the list of tasks --- */
+
+struct uf_syscall;
+
+struct uf_task {
+	uint32_t	   tid, pid;
+	char		   comm[REC_COMM + 1];	/* when it began */
+	bool		   is_alive;
+	bool		   is_dirty;	/* has records that are not in the file */
+	bool		   is_listed;	/* has a line in task.txt, so may be named in info */
+	bool		   has_session;	/* a SESS line bears its pid */
+	struct out	  *dat;
+	uint64_t	   last;	/* no record may be older: time of the newest one, or of the line that binds it */
+	uint64_t	   bound;	/* time of its newest line in task.txt */
+	uint64_t	   lost;	/* to be told once the open syscall is written */
+	struct uf_syscall *open;	/* the syscall it is in, if is_in_syscall */
+	bool		   is_in_syscall;
+	struct uf_session *session;
+	struct uf_task	  *next;	/* of the same hash */
+	struct uf_task	  *next_dirty;
+};
+
+enum uf_line_kind { LINE_SESS, LINE_TASK, LINE_FORK };
+
+struct uf_line {
+	enum uf_line_kind  kind;
+	uint64_t	   time;
+	uint32_t	   tid, pid;	/* FORK: the parent's pid */
+	struct uf_session *session;
+	struct uf_task	  *task;
+};
+
+struct uf_tasks {
+	int		 dirfd;		/* lent */
+	struct uf_task **hash;
+	size_t		 hash_size, count;
+	struct uf_task	*first;		/* the first ever */
+	struct uf_line	*line;		/* not yet in task.txt */
+	size_t		 line_count, line_room;
+	struct out	*txt;
+	char		*tids;		/* "1,2,3": those with a line in task.txt */
+	size_t		 tids_len, tids_room, listed;
+};
+
+int  uf_tasks_init(struct uf_tasks *t, int dirfd);
+void uf_tasks_release(struct uf_tasks *t);
+
+/* Walk all tasks: NULL gives the first, NULL is what comes after the last. */
+struct uf_task *uf_task_after(const struct uf_tasks *t, const struct uf_task *u);
+
+int  uf_task_begin(struct uf_tasks *t, struct uf_task **ret, const struct task *task, struct uf_session *us);
+int  uf_task_exec(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, uint64_t time);
+int  uf_tasks_move(struct uf_tasks *t, const struct uf_session *from, struct uf_session *to, uint64_t time);
+
+/*
+ * Write the lines that wait. One whose session has no name yet stays, with all
+ * behind it, until the next checkpoint; when @is_last none stays. The maps of
+ * their sessions must be on disk.
+ */
+int  uf_tasks_write(struct uf_tasks *t, bool is_last);
+
+/* --- args.c: syscalls --- */
+
+/* Addresses where no program can have code. */
+#ifdef __x86_64__
+#define UF_CALLS_START	0x900000000000ull	/* not canonical, and below the kernel's */
+#define UF_CALLS_END	0x900000100000ull
+#define UF_SLOT_BYTES	16
+#else
+#define UF_CALLS_START	0x1000ull		/* below vm.mmap_min_addr */
+#define UF_CALLS_END	0x10000ull
+#define UF_SLOT_BYTES	1
+#endif
+#define UF_CALLS_PATH	"/recorder/syscall"
+
+struct uf_syscall {
+	uint64_t time;
+	uint32_t nr, depth;
+	bool	 is_compat;
+	uint64_t arg[6];
+	size_t	 text_len, text_room;
+	char	*text;		/* struct rec_text each */
+};
+
+#define UF_PAYLOAD_MAX	640	/* six strings of 98 bytes, with their lengths */
+
+/* A syscall as it will be shown: where it lies in our module, and what follows its two records. */
+struct uf_shown {
+	uint64_t addr;
+	size_t	 entry_len, exit_len;	/* multiples of 8; 0: none */
+	uint8_t	 entry[UF_PAYLOAD_MAX];
+	uint8_t	 exit[8];
+};
+
+struct uf_calls;
+
+int  uf_calls_create(struct uf_calls **ret, const struct about *about);
+void uf_calls_destroy(struct uf_calls *c);
+
+/* @exit NULL: its end was not seen. The texts are @exit's; @call's own if there is no exit or it has none. */
+int  uf_calls_show(struct uf_calls *c, struct uf_shown *ret, const struct uf_syscall *call,
+		   const struct rec_sys_exit *exit);
+
+/* The address of a function of that name, for one whose own is not known. */
+uint64_t uf_calls_named(struct uf_calls *c, const char *name);
+
+/* Must be written before records that name what is new in them: uftrace gives up on arguments it cannot read. */
+bool uf_calls_must_write(const struct uf_calls *c);
+int  uf_calls_write(struct uf_calls *c, int dirfd);	/* if anything changed */
+
+/* --- info.c --- */
+
+struct uf_summary {
+	const struct about *about;
+	const char *tids;		/* "1,2,3" */
+	size_t	    tid_count;
+	uint32_t    deepest;		/* depth of the deepest call */
+	uint64_t    first, last;	/* times of the first and the last event */
+	const char *build_id;		/* of the command; "": unknown */
+};
+
+int  uf_info_write(const struct uf_summary *sum, int dirfd);
+
+#endif
