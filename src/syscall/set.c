@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "nearest.h"
 #include "args.h"
 
 static const struct class {
@@ -30,51 +31,21 @@ static const struct class *find_class(const char *name)
 	return NULL;
 }
 
-/* Letters to insert, drop, change or swap with their neighbour to make @b of @a. */
-static unsigned distance(const char *a, const char *b)
-{
-	enum { LONGEST = 63 };
-	unsigned cost[LONGEST + 1][LONGEST + 1];
-	size_t la = strlen(a), lb = strlen(b);
-
-	if (la > LONGEST || lb > LONGEST)
-		return LONGEST;
-	for (size_t i = 0; i <= la; i++) {
-		for (size_t j = 0; j <= lb; j++) {
-			if (!i || !j) {
-				cost[i][j] = i + j;
-				continue;
-			}
-			cost[i][j] = MIN(MIN(cost[i - 1][j], cost[i][j - 1]) + 1,
-					 cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				cost[i][j] = MIN(cost[i][j], cost[i - 2][j - 2] + 1);
-		}
-	}
-	return cost[la][lb];
-}
-
-/* The name most like @word; NULL when even that is another word altogether. */
+/* The name or class most like @word; NULL: that would be a guess. */
 static const char *find_nearest(const char *word)
 {
-	unsigned best = strlen(word) / 3 + 2, d;
-	const char *nearest = NULL;
+	struct nearest n = { .word = word };
 
 	for (unsigned i = 0; i < ARRAY_SIZE(classes); i++) {
-		d = strcmp(classes[i].name + 1, word) ? distance(word, classes[i].name) : 0;
-		if (d < best) {
-			best = d;
-			nearest = classes[i].name;
-		}
+		if (!strcmp(classes[i].name + 1, word))
+			return classes[i].name;
+		nearest_offer(&n, classes[i].name);
 	}
 	for (unsigned i = 0; i < syscall_table_rows; i++) {
-		d = syscall_table[i].classes & TX ? best : distance(word, syscall_table[i].name);
-		if (d < best) {
-			best = d;
-			nearest = syscall_table[i].name;
-		}
+		if (!(syscall_table[i].classes & TX))
+			nearest_offer(&n, syscall_table[i].name);
 	}
-	return nearest;
+	return n.found;
 }
 
 static void choose(enum abi abi, bool chosen[SYS_MAX], const struct sysdef *def)
