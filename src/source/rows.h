@@ -6,6 +6,6 @@
 
 #include "source.h"
 
-extern const struct source_ops source_task, source_syscall, source_function;
+extern const struct source_ops source_task, source_syscall, source_unwind, source_function, source_gate;
 
 #endif

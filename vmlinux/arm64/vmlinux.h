@@ -41,6 +41,8 @@ struct fs_struct;
 
 struct signal_struct;
 
+struct uprobe_task;
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct mm_struct *mm;
@@ -50,6 +52,7 @@ struct task_struct {
 	char comm[16];
 	struct fs_struct *fs;
 	struct signal_struct *signal;
+	struct uprobe_task *utask;
 };
 
 struct user_pt_regs {
@@ -77,6 +80,12 @@ struct seqcount_spinlock {
 
 typedef struct seqcount_spinlock seqcount_spinlock_t;
 
+struct xol_area;
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct file;
 
 struct mm_struct {
@@ -84,12 +93,25 @@ struct mm_struct {
 		long unsigned int start_stack;
 		long unsigned int saved_auxv[50];
 		struct file *exe_file;
+		struct uprobes_state uprobes_state;
 	};
 };
 
 struct signal_struct {
 	atomic_t live;
 	int group_exit_code;
+};
+
+struct return_instance;
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
+struct return_instance {
+	long unsigned int stack;
+	long unsigned int orig_ret_vaddr;
+	struct return_instance *next;
 };
 
 struct vfsmount;
@@ -140,6 +162,16 @@ struct vfsmount {
 
 struct fs_struct {
 	struct path root;
+};
+
+struct bpf_iter__task {
+	union {
+		struct task_struct *task;
+	};
+};
+
+struct xol_area {
+	long unsigned int vaddr;
 };
 
 struct mount {

@@ -1,0 +1,390 @@
+/*
+ * gate.bpf.c - tasks that wait until user space has done something for them; return probes made to live with unwinders.
+ *
+ * A return probe replaces a return address on the stack by the address of the
+ * kernel's trampoline. Who walks the stack then meets an address that no table
+ * knows: a C++ exception ends in std::terminate(). So before an unwinder looks
+ * (unwind_begin), the true addresses are written back, and when a handler has
+ * been found, or the walk was only a look (unwind_end), the trampoline is put
+ * back into the frames that are left. Where it is not put back nothing is lost
+ * but the sight of that return: the kernel drops what it had noted down for a
+ * frame as soon as it sees the stack pointer above it.
+ *
+ * Nothing is noted at function entries for this: the kernel's own list,
+ * current->utask->return_instances, newest first, holds for each probed frame
+ * where its return address lies and what it was. The truth of a tail call,
+ * whose frame shares a place with its caller's, is in the list as well.
+ *
+ * The words are written by bpf_probe_write_user() where the kernel lets us.
+ * Under lockdown it does not, and the task waits at a gate for the agent.
+ *
+ * Nothing here may use 64 bytes of stack. Since 6.13 a program of this type that
+ * does has its stack in memory of the CPU, not of the task: a76ab5731e32 ("bpf:
+ * Find eligible subprogs for private stack support"). While a task waits here,
+ * another may enter the same program on the same CPU; they would write over each
+ * other's variables, pointers among them, and the kernel would oops. So what
+ * lasts is kept in the slot, and src/source/unwind.c asks the verifier how
+ * much stack there is before it attaches anything.
+ */
+#include "recorder.bpf.h"
+#include "gate.h"
+
+#define WAIT_TURNS	(1u << 23)	/* BPF_MAX_LOOPS; a turn takes 0.3 us or more */
+#define WAIT_ROUNDS	8
+
+/* Set before the load: bpf_probe_write_user() may be used. */
+const volatile bool gate_can_write;
+
+/* For the summary and the tests. */
+volatile __u64 unwind_restored, unwind_replaced, unwind_failed;	/* walks served; words put back; not served in time */
+volatile __u64 gate_execs, gate_exec_timeouts;
+volatile __u64 gate_hijacked;		/* what hijacked_tasks counts */
+
+/* Cleared by user space: then no exec waits any more, nor goes on waiting. */
+volatile bool gate_exec_open = true;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, GATE_SLOTS);
+	__type(key, __u32);
+	__type(value, struct gate_slot);
+} gate_slots SEC(".maps");
+
+/* __u32: the slots the agent is asked to serve. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} gate_requests SEC(".maps");
+
+/* struct gate_notice, to the control thread. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} gate_notices SEC(".maps");
+
+/* Files whose execution need not wait: probed already, or not to be probed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 64 * 1024);
+	__type(key, struct gate_file);
+	__type(value, __u32);
+} gate_files SEC(".maps");
+
+/* 32 bits compared and swapped, on any of our -mcpu levels. */
+static __always_inline bool gate_move(struct gate_slot *s, __u32 from, __u32 to)
+{
+	return __sync_val_compare_and_swap(&s->state, from, to) == from;
+}
+
+/*
+ * Give way to whoever waits for this CPU. Reading one's own memory as if it
+ * were another task's goes through get_user_pages(), which offers to
+ * reschedule: without that a kernel that does not preempt itself would never
+ * let the agent run. Fails when the task is about to be killed.
+ */
+static __always_inline long give_way(__u64 sp)
+{
+	__u64 word;
+
+	return bpf_copy_from_user_task(&word, sizeof(word), (void *)sp, bpf_get_current_task_btf(), 0);
+}
+
+struct claim {
+	__u64	sp;
+	__u32	first, count;	/* the slots to choose from */
+	__u32	start;
+	__u32	slot;		/* GATE_SLOTS: none yet */
+};
+
+static long try_slot(__u32 i, struct claim *c)
+{
+	__u32 at = c->first + (c->start + i) % c->count;
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+
+	if (!s)
+		return 1;
+	if (gate_move(s, GATE_FREE, GATE_TAKEN)) {
+		c->slot = at;
+		return 1;
+	}
+	return i % c->count == c->count - 1 && give_way(c->sp);
+}
+
+/* A slot of the current task's own, its header filled in; its index, or GATE_SLOTS when all stay taken. */
+static __noinline __u32 gate_take(__u32 kind, __u64 sp)
+{
+	struct claim c = {
+		.sp	= sp,
+		.first	= kind == GATE_EXEC ? 0 : GATE_EXEC_SLOTS,
+		.count	= kind == GATE_EXEC ? GATE_EXEC_SLOTS : GATE_SLOTS - GATE_EXEC_SLOTS,
+		.start	= bpf_get_current_pid_tgid() & 0xffff,
+		.slot	= GATE_SLOTS,
+	};
+	struct gate_slot *s;
+
+	bpf_loop(c.count * 4096, try_slot, &c, 0);
+	s = bpf_map_lookup_elem(&gate_slots, &c.slot);
+	if (!s)
+		return GATE_SLOTS;
+	s->kind = kind;
+	s->pid = bpf_get_current_pid_tgid() >> 32;
+	s->tid = bpf_get_current_pid_tgid();
+	s->sp = sp;
+	s->count = 0;
+	s->ticket++;
+	return c.slot;
+}
+
+/* Is nobody there any more that would serve the slot? */
+static __always_inline bool is_deserted(const struct gate_slot *s)
+{
+	return s->kind == GATE_EXEC && !(recording && gate_exec_open);
+}
+
+static long wait_turn(__u32 i, struct gate_slot **slot)
+{
+	struct gate_slot *s = *slot;
+
+	return *(volatile __u32 *)&s->state >= GATE_DONE || is_deserted(s) || give_way(s->sp) ||
+	       bpf_ktime_get_ns() > s->until;
+}
+
+/* Wait until the slot is done, then free it. False when it failed, took too long or the task is dying. */
+static __noinline bool gate_wait(struct gate_slot *s, __u64 timeout)
+{
+	__u32 state;
+
+	if (!s)
+		return false;
+	s->until = bpf_ktime_get_ns() + timeout;
+	for (int i = 0; i < WAIT_ROUNDS && bpf_loop(WAIT_TURNS, wait_turn, &s, 0) == WAIT_TURNS; i++)
+		;
+	if (gate_move(s, GATE_WAITING, GATE_FREE) || gate_move(s, GATE_SERVING, GATE_LEFT))
+		return false;
+	state = *(volatile __u32 *)&s->state;
+	gate_move(s, state, GATE_FREE);
+	return state == GATE_DONE;
+}
+
+/* Have the slot's words written into the current task; the slot is free afterwards. */
+static __noinline bool write_words(__u32 at)
+{
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+
+	if (!s)
+		return false;
+	if (gate_can_write) {
+		for (__u32 i = 0; i < GATE_FRAMES && i < s->count; i++)
+			bpf_probe_write_user((void *)s->word[i].addr, &s->word[i].value, sizeof(__u64));
+		gate_move(s, GATE_TAKEN, GATE_FREE);
+		return true;
+	}
+	gate_move(s, GATE_TAKEN, GATE_WAITING);
+	bpf_ringbuf_output(&gate_requests, &at, sizeof(at), BPF_RB_FORCE_WAKEUP);
+	return gate_wait(s, GATE_WRITE_NS);
+}
+
+/* Make a note to put @want into the place of the return address at @stack, if @have lies there. */
+static __always_inline void note_word(struct gate_slot *s, __u64 stack, __u64 have, __u64 want)
+{
+	__u32 n = s->count;
+
+	if (n >= GATE_FRAMES || stack < s->sp || bpf_copy_from_user(&s->seen, sizeof(s->seen), (void *)stack) ||
+	    s->seen != have)
+		return;
+	s->word[n].addr = stack;
+	s->word[n].value = want;
+	s->count = n + 1;
+}
+
+/*
+ * One frame of the kernel's list: where the trampoline lies, the truth is wanted, or the
+ * other way round. Anything else there is not ours: the frame has gone, its place serves another.
+ */
+static long note_truth(__u32 i, struct gate_slot **slot)
+{
+	struct gate_slot *s = *slot;
+	struct return_instance *ri = (void *)s->cursor;
+
+	if (!ri)
+		return 1;
+	s->cursor = (__u64)BPF_CORE_READ(ri, next);
+	note_word(s, BPF_CORE_READ(ri, stack), s->trampoline, BPF_CORE_READ(ri, orig_ret_vaddr));
+	return 0;
+}
+
+static long note_trampoline(__u32 i, struct gate_slot **slot)
+{
+	struct gate_slot *s = *slot;
+	struct return_instance *ri = (void *)s->cursor;
+
+	if (!ri)
+		return 1;
+	s->cursor = (__u64)BPF_CORE_READ(ri, next);
+	note_word(s, BPF_CORE_READ(ri, stack), BPF_CORE_READ(ri, orig_ret_vaddr), s->trampoline);
+	return 0;
+}
+
+/* The newest of the current task's return probes, 0 when it has none open, and what they put in place of the truth. */
+static __always_inline __u64 return_probes(__u64 *trampoline)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct uprobe_task *utask = task->utask;
+	struct xol_area *area;
+
+	if (!utask)
+		return 0;
+	area = task->mm->uprobes_state.xol_area;
+	if (!area)
+		return 0;
+	*trampoline = area->vaddr;
+	return (__u64)utask->return_instances;
+}
+
+/* A slot, set to walk the current task's list of return probes; GATE_SLOTS when there is nothing to walk. */
+static __noinline __u32 begin_walk(__u64 sp)
+{
+	__u64 trampoline, newest = return_probes(&trampoline);
+	struct gate_slot *s;
+	__u32 at;
+
+	if (!newest)
+		return GATE_SLOTS;
+	at = gate_take(GATE_WRITE, sp);
+	s = bpf_map_lookup_elem(&gate_slots, &at);
+	if (!s) {
+		__sync_fetch_and_add(&unwind_failed, 1);
+		return GATE_SLOTS;
+	}
+	s->cursor = newest;
+	s->trampoline = trampoline;
+	return at;
+}
+
+/* Write what was noted in the slot, if anything was. */
+static __noinline int end_walk(__u32 at, volatile __u64 *served)
+{
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+
+	if (!s)
+		return 0;
+	if (!s->count)
+		gate_move(s, GATE_TAKEN, GATE_FREE);
+	else if (write_words(at))
+		__sync_fetch_and_add(served, 1);
+	else
+		__sync_fetch_and_add(&unwind_failed, 1);
+	return 0;
+}
+
+/* An unwinder is about to look at the stack: give it the truth. */
+SEC("?uprobe.s")
+int unwind_begin(struct pt_regs *ctx)
+{
+	__u32 at = begin_walk(user_sp(ctx));
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+
+	if (!s)
+		return 0;
+	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
+	return end_walk(at, &unwind_restored);
+}
+
+/* It has found its handler, or was only looking: the frames that are left get their return probes again. */
+SEC("?uprobe.s")
+int unwind_end(struct pt_regs *ctx)
+{
+	__u32 at = begin_walk(user_sp(ctx));
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+
+	if (!s)
+		return 0;
+	bpf_loop(GATE_FRAMES, note_trampoline, &s, 0);
+	return end_walk(at, &unwind_replaced);
+}
+
+/* The file the current task runs. */
+static __always_inline void my_file(struct gate_file *f)
+{
+	struct inode *inode = bpf_get_current_task_btf()->mm->exe_file->f_inode;
+
+	f->ino = inode->i_ino;
+	f->dev = inode->i_sb->s_dev;
+	f->gen = inode->i_generation;
+}
+
+static __noinline bool is_known_file(void)
+{
+	struct gate_file f;
+
+	my_file(&f);
+	return bpf_map_lookup_elem(&gate_files, &f) != NULL;
+}
+
+/* Tell the control thread of the task at the slot. The notice is made in the ring itself. */
+static __noinline bool send_notice(__u32 at)
+{
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+	struct gate_notice *n;
+
+	if (!s)
+		return false;
+	n = bpf_ringbuf_reserve(&gate_notices, sizeof(*n), 0);
+	if (!n)
+		return false;
+	n->slot = at;
+	n->ticket = s->ticket;
+	n->pid = s->pid;
+	n->tid = s->tid;
+	my_file(&n->file);
+	gate_move(s, GATE_TAKEN, GATE_WAITING);
+	bpf_ringbuf_submit(n, BPF_RB_FORCE_WAKEUP);
+	return true;
+}
+
+/*
+ * The dynamic linker's first instruction, which is the first that a program
+ * exec'd runs at all: wait here until its file is probed.
+ */
+SEC("?uprobe.s")
+int exec_gate(struct pt_regs *ctx)
+{
+	struct gate_slot *s;
+	__u32 at;
+
+	if (!gate_exec_open || !my_task() || is_known_file())
+		return 0;
+	at = gate_take(GATE_EXEC, user_sp(ctx));
+	s = bpf_map_lookup_elem(&gate_slots, &at);
+	if (!s)
+		goto pass;
+	__sync_fetch_and_add(&gate_execs, 1);
+	if (!send_notice(at)) {
+		gate_move(s, GATE_TAKEN, GATE_FREE);
+		goto pass;
+	}
+	if (gate_wait(s, GATE_EXEC_NS))
+		return 0;
+pass:
+	__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	return 0;
+}
+
+/* How many tasks may still have a trampoline on their stack: while there are any, the agent stays. */
+SEC("?iter/task")
+int hijacked_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct uprobe_task *utask;
+
+	if (!task)
+		return 0;
+	utask = task->utask;
+	if (utask && utask->return_instances)
+		gate_hijacked++;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

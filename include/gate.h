@@ -1,0 +1,106 @@
+/*
+ * gate.h - a task waits in a BPF program until user space has done something for it.
+ *
+ * A task that comes to a gate takes a slot of a shared array, says in it what
+ * it wants, has user space woken, and waits inside the (sleepable) BPF program,
+ * giving way to whoever wants its CPU. Two kinds of wishes:
+ *
+ * GATE_WRITE	write these words into my memory. Served by the agent, a small
+ *		process of its own that outlives recorder where it must: as long as
+ *		a return probe's trampoline may lie on the stack of any task, a
+ *		later throw has to be served, also after recorder was killed.
+ * GATE_EXEC	I have just exec'd a file you do not know: probe it before I run
+ *		on. Served by the control thread: gate_fd(), gate_serve().
+ *
+ * The first part is shared with BPF.
+ */
+#ifndef GATE_H
+#define GATE_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#define GATE_FRAMES	64	/* return probes the kernel keeps open for a task: MAX_URETPROBE_DEPTH */
+#define GATE_EXEC_SLOTS	64	/* the first slots are for GATE_EXEC, so that they never take those of GATE_WRITE */
+#define GATE_SLOTS	320
+
+#define GATE_WRITE_NS	10000000000ull	/* the longest wait for each; nobody waits so long while somebody serves */
+#define GATE_EXEC_NS	5000000000ull
+
+enum gate_kind {
+	GATE_NONE,
+	GATE_WRITE,
+	GATE_EXEC,
+};
+
+/* Who moves it: B the BPF program, U user space. */
+enum gate_state {
+	GATE_FREE,		/* B -> TAKEN */
+	GATE_TAKEN,		/* being filled in; B -> WAITING, or back to FREE */
+	GATE_WAITING,		/* U -> SERVING; B -> FREE when it gives up */
+	GATE_SERVING,		/* U -> DONE or FAILED; B -> LEFT when it gives up */
+	GATE_LEFT,		/* its task is gone, it may still be written to; U -> FREE */
+	GATE_DONE,		/* B -> FREE */
+	GATE_FAILED,		/* B -> FREE */
+};
+
+struct gate_word {
+	__u64	addr;		/* in the task */
+	__u64	value;
+};
+
+struct gate_slot {
+	__u32		state;		/* enum gate_state */
+	__u32		kind;		/* enum gate_kind */
+	__u32		pid, tid;	/* as the initial PID namespace counts them */
+	__u32		ticket;		/* counts the tasks that used the slot */
+	__u32		count;		/* GATE_WRITE: words */
+
+	/* The BPF program's own: see keep of its stack there. */
+	__u64		sp;		/* of the task at the gate */
+	__u64		until;		/* ns, CLOCK_MONOTONIC: when it gives up */
+	__u64		cursor;		/* where it is in the kernel's list */
+	__u64		trampoline;
+	__u64		seen;		/* a word of the task's memory */
+
+	struct gate_word word[GATE_FRAMES];
+};
+
+/* A file, as the table of files that need not wait is keyed. */
+struct gate_file {
+	__u64	ino;
+	__u32	dev;		/* as rec_image.dev */
+	__u32	gen;		/* as rec_image.gen */
+};
+
+/* What the control thread is told when a task waits at a gate. */
+struct gate_notice {
+	__u32		 slot, ticket;
+	__u32		 pid, tid;	/* as the initial PID namespace counts them; /proc/PID/exe is the file */
+	struct gate_file file;
+};
+
+_Static_assert(sizeof(struct gate_slot) == 64 + 16 * GATE_FRAMES, "no holes");
+_Static_assert(sizeof(struct gate_notice) == 32, "no holes");
+
+#ifndef __bpf__
+
+/*
+ * The control thread's side of GATE_EXEC. The gates themselves are set by
+ * source_gate, one for each dynamic linker that an image names.
+ */
+
+/* Readable when tasks wait; -1: there are no gates. */
+int gate_fd(void);
+
+/*
+ * Call @fn for each task that waits, then let it run on, whatever @fn returns;
+ * from then on nobody waits for that file again. Returns 0 or the first error.
+ */
+typedef int (*gate_fn)(void *ctx, const struct gate_notice *n);
+int gate_serve(gate_fn fn, void *ctx);
+
+#endif
+
+#endif

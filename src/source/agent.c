@@ -1,0 +1,305 @@
+/*
+ * agent.c - the small process that writes into the memory of tasks at a gate.
+ *
+ * What it needs (the ring of requests, the slots, the iterator that counts the
+ * tasks with a return probe open) is made before the fork, so that after it
+ * nothing is allocated and nothing is opened. It becomes nobody's child and
+ * leaves the session, so that no signal meant for recorder reaches it.
+ *
+ * One request is one wakeup and one process_vm_writev(): the task waits about
+ * ten microseconds. The agent runs ahead of ordinary tasks, since a waiting
+ * task spins and the agent may need its CPU.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "agent.h"
+#include "base.h"
+#include "gate.h"
+#include "log.h"
+#include "recorder.skel.h"
+
+#define LOOK_MS		1000	/* between looks at all slots, for a request that found no room in its ring */
+#define LEAVE_MS	200	/* between counts of the tasks that need it, once recorder is gone */
+#define LEAVE_COUNTS	10	/* counts of none before it leaves when recorder was killed: its links are still being closed */
+#define HOLDS_MAX	1024	/* links it keeps */
+
+struct agent {
+	int	socket;
+};
+
+/* The agent's own side. */
+struct serving {
+	struct gate_slot   *slot;	/* GATE_SLOTS, shared with BPF */
+	struct ring_buffer *requests;
+	volatile __u64	   *hijacked;	/* counted by a read of the iterator */
+	volatile bool	   *exec_open;	/* BPF's gate_exec_open */
+	int		    iterator;	/* link; -1: cannot count */
+	int		    requests_fd;
+	int		    socket;
+	bool		    is_dismissed;
+	bool		    is_alone;	/* recorder is gone */
+};
+
+static int serve(void *ctx, void *data, size_t len);
+
+static void serving_close(struct serving *s)
+{
+	ring_buffer__free(s->requests);
+	if (s->slot)
+		munmap(s->slot, GATE_SLOTS * sizeof(*s->slot));
+	close_fd(&s->iterator);
+}
+
+static int serving_open(struct serving *s, struct recorder_bpf *bpf)
+{
+	void *p;
+	int err;
+
+	*s = (struct serving){
+		.iterator = -1, .socket = -1,
+		.hijacked = &bpf->bss->gate_hijacked, .exec_open = &bpf->data->gate_exec_open,
+	};
+	s->requests_fd = bpf_map__fd(bpf->maps.gate_requests);
+	p = mmap(NULL, GATE_SLOTS * sizeof(*s->slot), PROT_READ | PROT_WRITE, MAP_SHARED,
+		 bpf_map__fd(bpf->maps.gate_slots), 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	s->slot = p;
+	s->requests = ring_buffer__new(s->requests_fd, serve, s, NULL);
+	if (!s->requests)
+		return -errno;
+	err = bpf_link_create(bpf_program__fd(bpf->progs.hijacked_tasks), 0, BPF_TRACE_ITER, NULL);
+	if (err < 0)
+		return err;
+	s->iterator = err;
+	return 0;
+}
+
+/* Write the slot's words into its task, which stands still for it. */
+static bool write_words(const struct gate_slot *s)
+{
+	struct iovec from[GATE_FRAMES], to[GATE_FRAMES];
+	unsigned n = MIN(s->count, (__u32)GATE_FRAMES);
+
+	for (unsigned i = 0; i < n; i++) {
+		from[i] = (struct iovec){ (void *)&s->word[i].value, sizeof(__u64) };
+		to[i] = (struct iovec){ (void *)(uintptr_t)s->word[i].addr, sizeof(__u64) };
+	}
+	return process_vm_writev(s->tid, from, n, to, n, 0) == (ssize_t)(n * sizeof(__u64));
+}
+
+static bool move(struct gate_slot *s, __u32 from, __u32 to)
+{
+	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static void serve_slot(struct gate_slot *s)
+{
+	if (s->kind != GATE_WRITE || !move(s, GATE_WAITING, GATE_SERVING))
+		return;
+	if (!move(s, GATE_SERVING, write_words(s) ? GATE_DONE : GATE_FAILED))
+		move(s, GATE_LEFT, GATE_FREE);
+}
+
+static int serve(void *ctx, void *data, size_t len)
+{
+	struct serving *s = ctx;
+	__u32 at = *(__u32 *)data;
+
+	if (len >= sizeof(at) && at < GATE_SLOTS)
+		serve_slot(&s->slot[at]);
+	return 0;
+}
+
+static void serve_all(struct serving *s)
+{
+	for (unsigned i = GATE_EXEC_SLOTS; i < GATE_SLOTS; i++)
+		serve_slot(&s->slot[i]);
+}
+
+/* Does any task have a return probe open? Yes, if that cannot be told. */
+static bool is_needed(struct serving *s)
+{
+	int fd = s->iterator < 0 ? -1 : bpf_iter_create(s->iterator);
+	char none[8];
+	ssize_t n;
+
+	if (fd < 0)
+		return true;
+	*s->hijacked = 0;
+	do
+		n = read(fd, none, sizeof(none));
+	while (n > 0 || (n < 0 && errno == EAGAIN));
+	close(fd);
+	return n < 0 || *s->hijacked;
+}
+
+/* A link to hold, the word to leave, or the end of recorder. */
+static void hear(struct serving *s)
+{
+	union {
+		struct cmsghdr h;
+		char	       room[CMSG_SPACE(sizeof(int))];
+	} control;
+	char word;
+	struct iovec iov = { &word, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(s->socket, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n == 1 && word == 'd')
+		s->is_dismissed = true;
+	if (n > 0)
+		return;		/* a link: held by being open */
+	s->is_alone = true;
+	*s->exec_open = false;		/* nobody is left to serve those who wait at an exec */
+}
+
+static void serve_until_done(struct serving *s)
+{
+	struct pollfd fds[] = {
+		{ .fd = ring_buffer__epoll_fd(s->requests), .events = POLLIN },
+		{ .fd = s->socket, .events = POLLIN },
+	};
+	unsigned quiet = 0;
+
+	for (;;) {
+		fds[1].revents = 0;
+		poll(fds, s->is_alone ? 1 : 2, s->is_alone ? LEAVE_MS : LOOK_MS);
+		ring_buffer__consume(s->requests);
+		if (fds[1].revents)
+			hear(s);
+		if (fds[0].revents)
+			continue;
+		serve_all(s);
+		if (!s->is_alone)
+			continue;
+		quiet = is_needed(s) ? 0 : quiet + 1;
+		if (quiet >= (s->is_dismissed ? 1 : LEAVE_COUNTS))
+			return;
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Close all that is not ours: another process's pipes must see their end when recorder ends. */
+static void close_others(struct serving *s)
+{
+	int keep[] = { 0, 1, 2, s->socket, s->requests_fd, s->iterator, ring_buffer__epoll_fd(s->requests) };
+	int null = open("/dev/null", O_RDWR);
+
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	qsort(keep, ARRAY_SIZE(keep), sizeof(*keep), by_value);
+	for (size_t i = 0; i + 1 < ARRAY_SIZE(keep); i++)
+		if (keep[i] + 1 < keep[i + 1])
+			close_range(keep[i] + 1, keep[i + 1] - 1, 0);
+	close_range(keep[ARRAY_SIZE(keep) - 1] + 1, ~0u, 0);
+}
+
+/* A task that waits spins: run ahead of it, and be the last to be killed for memory. */
+static void come_first(void)
+{
+	struct sched_param first = { .sched_priority = 1 };
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "-1000", 5) < 0)
+		detail("agent: cannot be kept from being killed for memory");
+	close_fd(&fd);
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		setpriority(PRIO_PROCESS, 0, -20);
+}
+
+static void agent_main(struct serving *s)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	prctl(PR_SET_NAME, "recorder-agent");
+	if (chdir("/"))
+		_exit(1);
+	come_first();
+	close_others(s);
+	serve_until_done(s);
+	_exit(0);
+}
+
+int agent_start(struct agent **ret, struct recorder_bpf *bpf)
+{
+	struct agent *a = calloc(1, sizeof(*a));
+	struct serving s;
+	int pair[2], err;
+	pid_t pid;
+
+	if (!a)
+		return -ENOMEM;
+	err = serving_open(&s, bpf);
+	if (!err && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		err = -errno;
+	if (err) {
+		serving_close(&s);
+		free(a);
+		return fail(err, "cannot start the agent that return probes need");
+	}
+	s.socket = pair[1];
+	pid = fork();
+	if (pid == 0) {
+		if (fork() == 0)
+			agent_main(&s);
+		_exit(0);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	else
+		err = -errno;
+	serving_close(&s);
+	close(pair[1]);
+	a->socket = pair[0];
+	*ret = a;
+	return err;
+}
+
+int agent_hold(struct agent *a, int link_fd)
+{
+	union {
+		struct cmsghdr h;
+		char	       room[CMSG_SPACE(sizeof(int))];
+	} control = { .h = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+	struct iovec iov = { "l", 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.h), &link_fd, sizeof(link_fd));
+	return sendmsg(a->socket, &msg, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+int agent_fd(const struct agent *a)
+{
+	return a->socket;
+}
+
+void agent_dismiss(struct agent *a)
+{
+	if (!a)
+		return;
+	send(a->socket, "d", 1, MSG_NOSIGNAL);
+	free(a);			/* the socket stays open: its end tells that all our links are gone */
+}

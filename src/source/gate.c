@@ -1,0 +1,225 @@
+/*
+ * gate.c - programs that recorded tasks exec wait at their first instruction until their file is probed.
+ *
+ * The first instruction of a dynamically linked program is the dynamic
+ * linker's entry point, so one site in that file is the gate of them all; it is
+ * set when the first image names it as its interpreter. A static program has
+ * no such site, and is probed as soon as its image is known, but not earlier.
+ *
+ * A task waits inside a BPF program, as an RCU reader. So while one waits
+ * nothing may be detached: that would wait for it in turn, until it gives up.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "bpflink.h"
+#include "config.h"
+#include "gate.h"
+#include "image.h"
+#include "kernel.h"
+#include "log.h"
+#include "recorder.skel.h"
+#include "source.h"
+#include "source/links.h"
+#include "source/ownstack.h"
+#include "source/rows.h"
+
+#define LINKERS_MAX	16	/* dynamic linkers with a gate: 64-bit, 32-bit, other C libraries, containers */
+#define SEGMENTS_MAX	64
+
+static struct {
+	struct recorder_bpf *bpf;	/* NULL: there are no gates */
+	struct ring_buffer *notices;
+	struct gate_slot   *slot;
+	struct links	    links;
+	struct stat	    linker[LINKERS_MAX];
+	unsigned	    linkers;
+	gate_fn		    fn;		/* during gate_serve() */
+	void		   *fn_ctx;
+} gate;
+
+static bool is_wanted(const struct config *cfg)
+{
+	return cfg->functions && cfg->follow && kernel_has(HAVE_UPROBE_SLEEPABLE);
+}
+
+static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	if (!is_wanted(cfg))
+		return 0;
+	bpf_program__set_autoload(bpf->progs.exec_gate, true);
+	ownstack_ask(bpf->progs.exec_gate);
+	if (kernel_has(HAVE_UPROBE_MULTI))
+		bpf_program__set_expected_attach_type(bpf->progs.exec_gate, BPFLINK_UPROBE_MULTI);
+	return 0;
+}
+
+static bool move(struct gate_slot *s, __u32 from, __u32 to)
+{
+	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Let the task of @n go on, unless it has gone already. */
+static void release(const struct gate_notice *n)
+{
+	struct gate_slot *s = &gate.slot[n->slot];
+
+	if (s->ticket == n->ticket)
+		move(s, GATE_WAITING, GATE_DONE);
+}
+
+static void know(const struct gate_file *f)
+{
+	__u32 yes = 1;
+
+	if (bpf_map_update_elem(bpf_map__fd(gate.bpf->maps.gate_files), f, &yes, BPF_ANY))
+		detail("gate: cannot note a file as known: %s", strerror(errno));
+}
+
+static int on_notice(void *ctx, void *data, size_t len)
+{
+	const struct gate_notice *n = data;
+	int err;
+
+	(void)ctx;
+	if (len < sizeof(*n) || n->slot >= GATE_EXEC_SLOTS)
+		return 0;
+	err = gate.fn(gate.fn_ctx, n);
+	know(&n->file);
+	release(n);
+	return err;
+}
+
+int gate_fd(void)
+{
+	return gate.notices ? ring_buffer__epoll_fd(gate.notices) : -1;
+}
+
+int gate_serve(gate_fn fn, void *ctx)
+{
+	int n;
+
+	if (!gate.notices)
+		return 0;
+	gate.fn = fn;
+	gate.fn_ctx = ctx;
+	n = ring_buffer__consume(gate.notices);
+	return n < 0 ? n : 0;
+}
+
+static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	void *p;
+
+	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate))
+		return 0;
+	p = mmap(NULL, GATE_SLOTS * sizeof(*gate.slot), PROT_READ | PROT_WRITE, MAP_SHARED,
+		 bpf_map__fd(bpf->maps.gate_slots), 0);
+	if (p == MAP_FAILED)
+		return fail(-errno, "cannot share memory with the programs that gate");
+	gate.slot = p;
+	gate.notices = ring_buffer__new(bpf_map__fd(bpf->maps.gate_notices), on_notice, NULL, NULL);
+	if (!gate.notices)
+		return fail(-errno, "cannot read the notices of programs that gate");
+	gate.bpf = bpf;
+	return 0;
+}
+
+/* File offset of the ELF entry point; 0 when the file at @fd is not an ELF file that has one. */
+static unsigned long entry_offset(int fd)
+{
+	Elf64_Phdr ph[SEGMENTS_MAX];
+	Elf64_Ehdr eh;
+	size_t n;
+
+	if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(*ph))
+		return 0;
+	n = MIN(eh.e_phnum, SEGMENTS_MAX) * sizeof(*ph);
+	if (pread(fd, ph, n, eh.e_phoff) != (ssize_t)n)
+		return 0;
+	for (size_t i = 0; i < n / sizeof(*ph); i++)
+		if (ph[i].p_type == PT_LOAD && ph[i].p_flags & PF_X && eh.e_entry - ph[i].p_vaddr < ph[i].p_filesz)
+			return eh.e_entry - ph[i].p_vaddr + ph[i].p_offset;
+	return 0;
+}
+
+static int attach_entry(int fd, unsigned long offset)
+{
+	struct bpf_program *prog = gate.bpf->progs.exec_gate;
+	struct bpf_link *link;
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (kernel_has(HAVE_UPROBE_MULTI)) {
+		err = bpflink_uprobe_multi(bpf_program__fd(prog), BPFLINK_UPROBE_MULTI, path, &offset, NULL, 1, 0, 0);
+		return err < 0 ? err : links_keep_fd(&gate.links, err);
+	}
+	link = bpf_program__attach_uprobe(prog, false, -1, path, offset);
+	return link ? links_keep(&gate.links, link) : -errno;
+}
+
+static bool has_gate(const struct stat *st)
+{
+	for (unsigned i = 0; i < gate.linkers; i++)
+		if (gate.linker[i].st_dev == st->st_dev && gate.linker[i].st_ino == st->st_ino)
+			return true;
+	return false;
+}
+
+static int set_gate(const char *linker)
+{
+	__cleanup(close_fd) int fd = open(linker, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	unsigned long offset;
+	struct stat st;
+	int err;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || has_gate(&st) || gate.linkers == LINKERS_MAX)
+		return 0;
+	gate.linker[gate.linkers++] = st;
+	offset = entry_offset(fd);
+	err = offset ? attach_entry(fd, offset) : -ENOEXEC;
+	if (err)
+		detail("gate: none at '%s': programs it starts are probed a little late: %s", linker, strerror(-err));
+	return 0;
+}
+
+static int gate_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+{
+	struct gate_file file = { .ino = img->ino, .dev = img->dev, .gen = img->gen };
+
+	(void)bpf;
+	(void)cfg;
+	(void)fd;
+	if (!gate.bpf)
+		return 0;
+	know(&file);
+	return img->interp ? set_gate(img->interp) : 0;
+}
+
+/* Who waits is let go first, or the detaching would wait for him. */
+static void gate_detach(void)
+{
+	if (gate.bpf)
+		gate.bpf->data->gate_exec_open = false;
+	links_release(&gate.links);
+	ring_buffer__free(TAKE(gate.notices));
+	if (gate.slot)
+		munmap(gate.slot, GATE_SLOTS * sizeof(*gate.slot));
+	gate.slot = NULL;
+	gate.bpf = NULL;
+}
+
+const struct source_ops source_gate = {
+	.name	= "gate",
+	.plan	= gate_plan,
+	.attach	= gate_attach,
+	.image	= gate_image,
+	.detach	= gate_detach,
+};

@@ -1,0 +1,375 @@
+/*
+ * unwind.c - return probes and unwinders made to live together: which functions are watched for it, and where.
+ *
+ * bpf/gate.bpf.c says how. Here the entry points of unwinders are found: in the
+ * libraries of this machine that have them, before anything runs, and in every
+ * file seen later that brings its own (static C++ and Rust programs). It is a
+ * source that makes no records.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/stat.h>
+#if defined(__x86_64__)
+#include <Zydis/Zydis.h>
+#endif
+
+#include "base.h"
+#include "bpflink.h"
+#include "config.h"
+#include "image.h"
+#include "kernel.h"
+#include "log.h"
+#include "recorder.skel.h"
+#include "source.h"
+#include "source/agent.h"
+#include "source/links.h"
+#include "source/ownstack.h"
+#include "source/rows.h"
+#include "unwind.h"
+
+#define SITES_MAX	64	/* in one file, for one program */
+#define BODY_MAX	4096	/* bytes of a function searched for its returns */
+
+enum when {
+	BEGINS,			/* it walks the stack */
+	LOOKS,			/* it walks the stack and comes back, so the end is where it returns */
+	ENDS,			/* it runs in a frame that a walk has found */
+};
+
+/* The interface of the Itanium C++ ABI, level 1 and 2, and what GCC, LLVM and Rust add to it. */
+static const struct point {
+	const char *name;
+	enum when   when;
+} points[] = {
+	{ "_Unwind_RaiseException",	BEGINS },	/* throw, panic! */
+	{ "_Unwind_Resume",		BEGINS },	/* from a cleanup to the next frame */
+	{ "_Unwind_Resume_or_Rethrow",	BEGINS },
+	{ "_Unwind_ForcedUnwind",	BEGINS },	/* pthread_exit(), cancellation */
+	{ "_Unwind_Backtrace",		LOOKS },
+	{ "__cxa_begin_catch",		ENDS },		/* entry of every C++ handler */
+	{ "__rust_panic_cleanup",	ENDS },		/* catch_unwind() */
+	{ "_ULx86_64_init_local",	BEGINS },	/* unw_init_local() of libunwind */
+	{ "_ULx86_64_init_local2",	BEGINS },
+	{ "_Ux86_64_init_local",	BEGINS },
+	{ "unw_backtrace",		LOOKS },
+};
+
+/* Libraries that have them, looked for beside each other in every folder of this machine's loader. */
+static const char *const libraries[] = { "libgcc_s.so.1", "libstdc++.so.6", "libc++abi.so.1", "libunwind.so.8", "libunwind.so.1" };
+static const char *const folders[] = {
+#if defined(__x86_64__)
+	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
+#elif defined(__aarch64__)
+	"/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+#endif
+	"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib64", "/usr/local/lib",
+};
+
+/* File offsets for the two programs. */
+struct sites {
+	unsigned long begin[SITES_MAX], end[SITES_MAX];
+	unsigned      begins, ends;
+};
+
+struct file_id {
+	dev_t dev;
+	ino_t ino;
+};
+
+static struct {
+	struct agent *agent;
+	struct file_id *seen;		/* attached already */
+	size_t		count, room;
+	struct links	links;		/* the agent has copies */
+	bool		is_off;		/* this kernel cannot */
+} unwind;
+
+static void add_site(unsigned long *site, unsigned *count, unsigned long offset)
+{
+	if (*count < SITES_MAX)
+		site[(*count)++] = offset;
+}
+
+#if defined(__x86_64__)
+/* The returns of the function whose code is @code, at @offset of its file. */
+static void add_returns(struct sites *s, const uint8_t *code, size_t len, unsigned long offset)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction insn;
+	size_t at = 0;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	while (at < len && ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + at, len - at, &insn))) {
+		if (insn.mnemonic == ZYDIS_MNEMONIC_RET)
+			add_site(s->end, &s->ends, offset + at);
+		at += insn.length;
+	}
+}
+#else
+#define INSN_RET	0xd65f03c0u	/* ret x30 */
+
+static void add_returns(struct sites *s, const uint8_t *code, size_t len, unsigned long offset)
+{
+	for (size_t at = 0; at + 4 <= len; at += 4) {
+		uint32_t insn;
+
+		memcpy(&insn, code + at, 4);
+		if (insn == INSN_RET)
+			add_site(s->end, &s->ends, offset + at);
+	}
+}
+#endif
+
+/*
+ * The first instruction of a function built with -fcf-protection is endbr64,
+ * which the kernel has to single-step; the next one is as good a place.
+ */
+static unsigned long past_endbr(int fd, unsigned long offset)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t start[sizeof(endbr64)];
+
+	if (pread(fd, start, sizeof(start), offset) == sizeof(start) && !memcmp(start, endbr64, sizeof(start)))
+		return offset + sizeof(start);
+	return offset;
+}
+
+static void add_point(struct sites *s, const struct point *p, int fd, unsigned long offset, uint64_t size)
+{
+	uint8_t code[BODY_MAX];
+	ssize_t n;
+
+	if (p->when == ENDS) {
+		add_site(s->end, &s->ends, past_endbr(fd, offset));
+		return;
+	}
+	add_site(s->begin, &s->begins, past_endbr(fd, offset));
+	if (p->when != LOOKS)
+		return;
+	n = pread(fd, code, MIN(size, (uint64_t)sizeof(code)), offset);
+	if (n > 0)
+		add_returns(s, code, n, offset);
+}
+
+static const struct point *point_of(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(points); i++)
+		if (!strcmp(points[i].name, name))
+			return &points[i];
+	return NULL;
+}
+
+static int keep_link_fd(int fd)
+{
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = agent_hold(unwind.agent, fd);
+	if (err)
+		close(fd);
+	return err ?: links_keep_fd(&unwind.links, fd);
+}
+
+static int attach_one(struct bpf_program *prog, const char *path, unsigned long offset)
+{
+	struct bpf_link *link = bpf_program__attach_uprobe(prog, false, -1, path, offset);
+	int err;
+
+	if (!link)
+		return -errno;
+	err = agent_hold(unwind.agent, bpf_link__fd(link));
+	if (err)
+		bpf_link__destroy(link);
+	return err ?: links_keep(&unwind.links, link);
+}
+
+static int attach_sites(struct bpf_program *prog, const char *path, const unsigned long *site, unsigned count)
+{
+	int err = 0;
+
+	if (!count)
+		return 0;
+	if (kernel_has(HAVE_UPROBE_MULTI))
+		return keep_link_fd(bpflink_uprobe_multi(bpf_program__fd(prog), BPFLINK_UPROBE_MULTI, path, site, NULL,
+							 count, 0, 0));
+	for (unsigned i = 0; i < count && !err; i++)
+		err = attach_one(prog, path, site[i]);
+	return err;
+}
+
+static int attach_file(struct recorder_bpf *bpf, int fd, const struct sites *s)
+{
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = attach_sites(bpf->progs.unwind_begin, path, s->begin, s->begins);
+	return err ?: attach_sites(bpf->progs.unwind_end, path, s->end, s->ends);
+}
+
+/* True the first time it is asked about a file. */
+static bool is_new_file(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	for (size_t i = 0; i < unwind.count; i++)
+		if (unwind.seen[i].dev == st.st_dev && unwind.seen[i].ino == st.st_ino)
+			return false;
+	if (grow(&unwind.seen, &unwind.room, unwind.count, sizeof(*unwind.seen)))
+		return false;
+	unwind.seen[unwind.count++] = (struct file_id){ st.st_dev, st.st_ino };
+	return true;
+}
+
+static bool file_offset(Elf *elf, uint64_t addr, uint64_t *ret)
+{
+	GElf_Phdr ph;
+	size_t n = 0;
+
+	elf_getphdrnum(elf, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(elf, i, &ph) || ph.p_type != PT_LOAD || addr - ph.p_vaddr >= ph.p_filesz)
+			continue;
+		*ret = addr - ph.p_vaddr + ph.p_offset;
+		return true;
+	}
+	return false;
+}
+
+static void add_symbols(struct sites *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, int fd)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	const struct point *p;
+	uint64_t offset;
+	GElf_Sym sym;
+
+	for (int i = 1; data && gelf_getsym(data, i, &sym); i++) {
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF)
+			continue;
+		p = point_of(elf_strptr(elf, sh->sh_link, sym.st_name));
+		if (p && file_offset(elf, sym.st_value, &offset))
+			add_point(s, p, fd, offset, sym.st_size);
+	}
+}
+
+/* A library of this machine, not one a target brought: libelf may read it. */
+static int attach_library(struct recorder_bpf *bpf, const char *path)
+{
+	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct sites s = {};
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	Elf *elf;
+
+	if (fd < 0 || !is_new_file(fd))
+		return 0;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	while (elf && (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh))
+		if (sh.sh_type == SHT_DYNSYM)
+			add_symbols(&s, elf, scn, &sh, fd);
+	elf_end(elf);
+	detail("unwinder: %s: %u entry points, %u ends", path, s.begins, s.ends);
+	return attach_file(bpf, fd, &s);
+}
+
+static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	struct bpf_program *progs[] = { bpf->progs.unwind_begin, bpf->progs.unwind_end };
+	bool multi = kernel_has(HAVE_UPROBE_MULTI);
+
+	unwind.is_off = !cfg->functions || !unwind_possible();
+	if (unwind.is_off)
+		return 0;
+	bpf->rodata->gate_can_write = kernel_has(HAVE_WRITE_USER);
+	bpf_program__set_autoload(bpf->progs.hijacked_tasks, true);
+	for (size_t i = 0; i < ARRAY_SIZE(progs); i++) {
+		bpf_program__set_autoload(progs[i], true);
+		ownstack_ask(progs[i]);
+		bpf_program__set_expected_attach_type(progs[i], multi ? BPFLINK_UPROBE_MULTI : 0);
+	}
+	return 0;
+}
+
+static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	char path[256];
+	int err;
+
+	(void)cfg;
+	if (unwind.is_off)
+		return 0;
+	if (!ownstack_has(bpf->progs.unwind_begin) || !ownstack_has(bpf->progs.unwind_end)) {
+		warn("returns are not probed: the programs that unwinding needs were built with too much stack");
+		unwind.is_off = true;
+		return 0;
+	}
+	err = agent_start(&unwind.agent, bpf);
+	for (size_t i = 0; !err && i < ARRAY_SIZE(folders); i++)
+		for (size_t k = 0; !err && k < ARRAY_SIZE(libraries); k++) {
+			snprintf(path, sizeof(path), "%s/%s", folders[i], libraries[k]);
+			err = attach_library(bpf, path);
+		}
+	return err;
+}
+
+static int unwind_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+{
+	struct sites s = {};
+
+	(void)cfg;
+	if (unwind.is_off || !img->has_unwinder || !is_new_file(fd))
+		return 0;
+	for (size_t i = 0; i < img->func_count; i++) {
+		const struct func *f = &img->func[i];
+		const struct point *p = f->flags & FUNC_PLT ? NULL : point_of(f->name);
+
+		if (p)
+			add_point(&s, p, fd, f->addr + img->load_addr - img->text_addr + img->text_offset, f->size);
+	}
+	return attach_file(bpf, fd, &s);
+}
+
+static void unwind_detach(void)
+{
+	links_release(&unwind.links);
+	free(TAKE(unwind.seen));
+	unwind.count = unwind.room = 0;
+	agent_dismiss(TAKE(unwind.agent));
+}
+
+bool unwind_possible(void)
+{
+#if defined(__x86_64__)
+	return !unwind.is_off && kernel_has(HAVE_UPROBE_SLEEPABLE) && kernel_has(HAVE_BPF_LOOP);
+#else
+	return false;		/* the return address is in a register at the entry: where it is kept is not known */
+#endif
+}
+
+bool unwind_is_safe(const struct image *img)
+{
+	if (!img->has_unwinder)
+		return true;
+	if (!unwind_possible())
+		return false;
+	if (img->interp)
+		return true;	/* the unwinder is a library's */
+	for (size_t i = 0; i < img->func_count; i++)
+		if (!(img->func[i].flags & FUNC_PLT) && point_of(img->func[i].name) == &points[0])
+			return true;
+	return false;
+}
+
+const struct source_ops source_unwind = {
+	.name	= "unwind",
+	.plan	= unwind_plan,
+	.attach	= unwind_attach,
+	.image	= unwind_image,
+	.detach	= unwind_detach,
+};
