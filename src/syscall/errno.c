@@ -30,9 +30,9 @@ static const char *const errnos[] = {
 	/* The kernel's own, include/linux/errno.h: programs do not see them, tracers do. */
 	[512] = "ERESTARTSYS", [513] = "ERESTARTNOINTR", [514] = "ERESTARTNOHAND", [515] = "ENOIOCTLCMD",
 	[516] = "ERESTART_RESTARTBLOCK", [517] = "EPROBE_DEFER", [518] = "EOPENSTALE", [519] = "ENOPARAM",
-	[521] = "EBADHANDLE", [522] = "ENOTSYNC", [523] = "EBADCOOKIE", [524] = "ENOTSUPP", [525] = "ETOOSMALL",
-	[526] = "ESERVERFAULT", [527] = "EBADTYPE", [528] = "EJUKEBOX", [529] = "EIOCBQUEUED",
-	[530] = "ERECALLCONFLICT", [531] = "ENOGRACE",
+	[521] = "EBADHANDLE", [522] = "ENOTSYNC", [523] = "EBADCOOKIE", [524] = "ENOTSUPP",
+	[525] = "ETOOSMALL", [526] = "ESERVERFAULT", [527] = "EBADTYPE", [528] = "EJUKEBOX",
+	[529] = "EIOCBQUEUED", [530] = "ERECALLCONFLICT", [531] = "ENOGRACE",
 };
 
 const char *errno_name(unsigned err)

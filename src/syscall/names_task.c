@@ -130,7 +130,8 @@ const struct name names_sched_policies[] = {
 
 /* Each command, for one process or for all: FUTEX_WAIT, FUTEX_WAIT_PRIVATE. */
 #define FUTEX_BITS	(0xffffffffu & ~FUTEX_CLOCK_REALTIME)
-#define FUTEX_CMD(c)	VALUE_IN(FUTEX_BITS, c, #c), VALUE_IN(FUTEX_BITS, c | FUTEX_PRIVATE_FLAG, #c "_PRIVATE")
+#define FUTEX_CMD(c) \
+	VALUE_IN(FUTEX_BITS, c, #c), VALUE_IN(FUTEX_BITS, c | FUTEX_PRIVATE_FLAG, #c "_PRIVATE")
 
 const struct name names_futex_ops[] = {
 	FUTEX_CMD(FUTEX_WAIT), FUTEX_CMD(FUTEX_WAKE), FUTEX_CMD(FUTEX_FD), FUTEX_CMD(FUTEX_REQUEUE),

@@ -13,8 +13,8 @@ static const struct class {
 	const char *name;
 	uint16_t    bits;
 } classes[] = {
-	{ "%file", TF }, { "%desc", TD }, { "%process", TP }, { "%network", TN }, { "%net", TN }, { "%signal", TS },
-	{ "%memory", TM }, { "%ipc", TI }, { "%creds", TC }, { "%clock", TK },
+	{ "%file", TF }, { "%desc", TD }, { "%process", TP }, { "%network", TN }, { "%net", TN },
+	{ "%signal", TS }, { "%memory", TM }, { "%ipc", TI }, { "%creds", TC }, { "%clock", TK },
 };
 
 const char *syscall_classes(void)
@@ -156,7 +156,8 @@ int syscall_set_parse_abi(enum abi abi, bool wanted[SYS_MAX], const char *set,
 	return 0;
 }
 
-int syscall_set_parse(bool wanted[SYS_MAX], const char *set, char *bad_word, size_t bad_size, const char **nearest)
+int syscall_set_parse(bool wanted[SYS_MAX], const char *set,
+		      char *bad_word, size_t bad_size, const char **nearest)
 {
 	return syscall_set_parse_abi(ABI_NATIVE, wanted, set, bad_word, bad_size, nearest);
 }

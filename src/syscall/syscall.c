@@ -17,7 +17,7 @@
 #define X32_BIT	0x40000000u	/* set in the numbers of x32 programs, which run under x86-64 */
 
 static const struct sysdef *rows[ABIS][SYS_MAX];
-static struct sysdef	    nameless[SYS_MAX + 1];	/* numbers without a row; the last: all from SYS_MAX on */
+static struct sysdef	    nameless[SYS_MAX + 1];	/* numbers without a row; last: all from SYS_MAX on */
 static char		    names[SYS_MAX + 1][16];
 static pthread_once_t	    once = PTHREAD_ONCE_INIT;
 
@@ -120,7 +120,7 @@ unsigned syscall_args(const struct sysdef *def)
 #define FUTEX(op, used)	{ "futex", 1, FUTEX_CMD_MASK, op, used }
 #define FCNTL(cmd)	{ "fcntl", 1, ~0u, cmd, 2 }
 
-/* Where the bits @mask of argument @key are @value, only the first @used arguments are looked at by the kernel. */
+/* Where the bits @mask of argument @key are @value, the kernel looks at the first @used arguments only. */
 static const struct shorter {
 	const char *name;
 	unsigned    key;
@@ -131,8 +131,8 @@ static const struct shorter {
 	{ "mremap", 3, MOVES, 0, 4 },
 	FUTEX(FUTEX_WAKE, 3), FUTEX(FUTEX_WAIT, 4), FUTEX(FUTEX_LOCK_PI, 4), FUTEX(FUTEX_LOCK_PI2, 4),
 	FUTEX(FUTEX_UNLOCK_PI, 2), FUTEX(FUTEX_TRYLOCK_PI, 2), FUTEX(FUTEX_REQUEUE, 5),
-	FCNTL(F_GETFD), FCNTL(F_GETFL), FCNTL(F_GETOWN), FCNTL(F_GETSIG), FCNTL(F_GETLEASE), FCNTL(F_GETPIPE_SZ),
-	FCNTL(F_GET_SEALS),
+	FCNTL(F_GETFD), FCNTL(F_GETFL), FCNTL(F_GETOWN), FCNTL(F_GETSIG), FCNTL(F_GETLEASE),
+	FCNTL(F_GETPIPE_SZ), FCNTL(F_GET_SEALS),
 };
 
 unsigned syscall_args_used(const struct sysdef *def, const uint64_t *args)

@@ -17,7 +17,7 @@
 #include "test.h"
 
 #define TRACEFS	"/sys/kernel/tracing/events/syscalls"
-#define NAMES_OF	"6.18."	/* the kernel whose argument names the table has; others differ here and there */
+#define NAMES_OF	"6.18."	/* the kernel whose argument names the table has; others differ a bit */
 #define NEWEST		470	/* what later headers add is no mistake of the table */
 
 /* The number a row gives @name under @abi; -1: none. Two rows may share a name. */
@@ -118,7 +118,8 @@ TEST(no_number_has_two_rows_and_none_of_the_machine_is_left_out)
 			int32_t nr = syscall_table[i].nr[abi];
 
 			if (nr >= 0 && nr < SYS_MAX && rows[nr]++)
-				test_failed(__FILE__, __LINE__, "%s: number %d is there twice", syscall_table[i].name, nr);
+				test_failed(__FILE__, __LINE__, "%s: number %d is there twice",
+					    syscall_table[i].name, nr);
 		}
 		for (unsigned nr = 424; nr <= NEWEST; nr++)		/* from here on the same for all */
 			CHECK(rows[nr] || (abi == ABI_ARM && nr == 447));
@@ -197,7 +198,8 @@ static bool check_format(const char *event, const struct sysdef *def)
 	snprintf(path, sizeof(path), TRACEFS "/sys_enter_%s/format", event);
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, " field:%127[^;];", type) != 1 || strstr(type, "common_") || strstr(type, "__syscall_nr"))
+		if (sscanf(line, " field:%127[^;];", type) != 1 || strstr(type, "common_") ||
+		    strstr(type, "__syscall_nr"))
 			continue;
 		name = strrchr(type, ' ');
 		*name++ = '\0';
@@ -208,15 +210,16 @@ static bool check_format(const char *event, const struct sysdef *def)
 		check_arg(def, args++, type, name);
 	}
 	if (f && args != syscall_args(def))
-		test_failed(__FILE__, __LINE__, "%s has %u arguments, not %u", def->name, args, syscall_args(def));
+		test_failed(__FILE__, __LINE__, "%s has %u arguments, not %u", def->name, args,
+			    syscall_args(def));
 	return f;
 }
 
 TEST(arguments_are_those_of_this_kernel)
 {
 	static const char *const other_name[][2] = {
-		{ "stat", "newstat" }, { "fstat", "newfstat" }, { "lstat", "newlstat" }, { "uname", "newuname" },
-		{ "umount2", "umount" }, { "sendfile", "sendfile64" },
+		{ "stat", "newstat" }, { "fstat", "newfstat" }, { "lstat", "newlstat" },
+		{ "uname", "newuname" }, { "umount2", "umount" }, { "sendfile", "sendfile64" },
 	};
 	unsigned seen = 0;
 
@@ -246,8 +249,8 @@ TEST(bits_with_names_are_bits_their_argument_has)
 				continue;
 			for (const struct name *n = a->names; n->name; n++) {
 				if (n->mask >> 32 || n->value & ~n->mask)
-					test_failed(__FILE__, __LINE__, "%s: %s does not fit", syscall_table[i].name,
-						    n->name);
+					test_failed(__FILE__, __LINE__, "%s: %s does not fit",
+						    syscall_table[i].name, n->name);
 			}
 		}
 	}
@@ -260,9 +263,10 @@ TEST(names_are_words)
 			const struct name *n = syscall_table[i].arg[arg].names;
 
 			for (; n && n->name; n++) {
-				/* a macro that was expanded before it became a name has blanks or signs in it */
+				/* a macro expanded before it became a name has signs in it */
 				if (strpbrk(n->name, " ()|+-*<>"))
-					test_failed(__FILE__, __LINE__, "%s: '%s'", syscall_table[i].name, n->name);
+					test_failed(__FILE__, __LINE__, "%s: '%s'", syscall_table[i].name,
+						    n->name);
 			}
 		}
 	}
@@ -278,7 +282,8 @@ static const char *shown(const char *name, unsigned arg, uint64_t value)
 }
 
 /* ... beside the first two arguments. */
-static const char *shown_beside(const char *name, uint64_t first, uint64_t second, unsigned arg, uint64_t value)
+static const char *shown_beside(const char *name, uint64_t first, uint64_t second,
+				unsigned arg, uint64_t value)
 {
 	uint64_t args[6] = { first, second };
 
@@ -303,7 +308,8 @@ TEST(flags_are_shown_by_name)
 	CHECK_STR(shown("access", 1, 0), "F_OK");
 	CHECK_STR(shown("wait4", 2, 0), "0");
 	CHECK_STR(shown("getrandom", 2, 1), "GRND_NONBLOCK");
-	CHECK_STR(shown("newfstatat", 3, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH), "AT_SYMLINK_NOFOLLOW|AT_EMPTY_PATH");
+	CHECK_STR(shown("newfstatat", 3, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH),
+		  "AT_SYMLINK_NOFOLLOW|AT_EMPTY_PATH");
 	CHECK_STR(shown("socket", 1, SOCK_STREAM | SOCK_CLOEXEC), "SOCK_STREAM|SOCK_CLOEXEC");
 }
 
@@ -398,9 +404,10 @@ TEST(a_value_is_cut_to_what_the_kernel_looks_at)
 
 TEST(text_that_does_not_fit_is_cut_and_its_length_told)
 {
+	const struct sysdef *openat = syscall_named("openat");
 	char small[8];
 
-	CHECK_INT(syscall_arg_text(syscall_named("openat"), 2, O_RDWR | O_CLOEXEC, NULL, small, sizeof(small)), 16);
+	CHECK_INT(syscall_arg_text(openat, 2, O_RDWR | O_CLOEXEC, NULL, small, sizeof(small)), 16);
 	CHECK_STR(small, "O_RDWR|");
 	CHECK_INT(text_escape("abcdefghij", 10, true, small, sizeof(small)), 13);
 	CHECK_STR(small, "abcdefg");
