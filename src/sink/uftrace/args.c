@@ -679,6 +679,11 @@ int uf_calls_show(struct uf_calls *c, struct uf_shown *ret, const struct uf_sysc
 	return 0;
 }
 
+bool uf_calls_is_exec(const struct uf_syscall *call)
+{
+	return !strncmp(syscall_def(call->nr, call->is_compat)->name, "execve", strlen("execve"));
+}
+
 /* --- the files: syscall.sym and syscall.dbg --- */
 
 static void put_name(struct out *o, const struct slot *slot)

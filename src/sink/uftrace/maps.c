@@ -29,8 +29,6 @@ static void session_destroy(struct uf_session *us)
 	free(us);
 }
 
-DEFINE_CLEANUP(session_destroy, struct uf_session *)
-
 void uf_sessions_release(struct uf_sessions *s)
 {
 	while (s->all) {
@@ -45,15 +43,6 @@ void uf_sessions_release(struct uf_sessions *s)
 struct uf_session *uf_session_at(const struct uf_sessions *s, uint64_t id)
 {
 	return id < s->room ? s->session[id] : NULL;
-}
-
-static void mark_dirty(struct uf_sessions *s, struct uf_session *us)
-{
-	if (us->is_dirty)
-		return;
-	us->is_dirty = true;
-	us->next_dirty = s->dirty;
-	s->dirty = us;
 }
 
 /* Ids count from 1, so they index an array. */
@@ -80,7 +69,7 @@ static void adopt(struct uf_sessions *s, struct uf_session *us)
 	us->next = s->all;
 	s->all = us;
 	s->session[us->id] = us;
-	mark_dirty(s, us);
+	us->is_dirty = true;
 }
 
 int uf_session_begin(struct uf_sessions *s, const struct session *sess)
@@ -93,78 +82,109 @@ int uf_session_begin(struct uf_sessions *s, const struct session *sess)
 	us = calloc(1, sizeof(*us));
 	if (!us)
 		return -ENOMEM;
+	us->sess = sess;
 	us->id = sess->id;
 	us->pid = sess->pid;
 	us->stack = sess->stack;
 	snprintf(us->sid, sizeof(us->sid), "%016llx", (unsigned long long)sess->id);
 	adopt(s, us);
-	uf_session_named(us, sess->exe);
 	return 0;
 }
 
-void uf_session_named(struct uf_session *us, const char *exe)
+static bool overlap(uint64_t start, uint64_t end, uint64_t other_start, uint64_t other_end)
 {
-	if (!us->exe && exe && *exe)
-		us->exe = strdup(exe);	/* no memory: its tasks are named after the first command name instead */
+	return start < other_end && other_start < end;
 }
 
-static bool overlaps(const struct uf_map *a, const struct map *b)
+/* Does a map that came after @map lie where it does? Only images say for certain where they lie. */
+static bool is_covered(const struct session *sess, const struct map *map, const struct map *without)
 {
-	return a->start < b->end && b->start < a->end;
+	for (const struct map *m = map + 1; m < sess->map + sess->map_count; m++)
+		if (m != without && m->image && map->image && overlap(m->start, m->end, map->start, map->end))
+			return true;
+	return false;
 }
 
-int uf_session_make_way(struct uf_sessions *s, struct uf_session **us, const struct uf_module *mod,
-			const struct map *map)
+/* Take the maps of @us over as the tracker knows them now, all but @without. */
+static int update(struct uf_session *us, struct uf_modules *m, const struct map *without)
 {
-	__cleanup(session_destroyp) struct uf_session *epoch = NULL;
-	const struct uf_session *old = *us;
-	bool is_needed = false;
+	const struct session *sess = us->sess;
 
-	for (size_t i = 0; i < old->map_count; i++)
-		is_needed |= overlaps(&old->map[i], map) && old->map[i].module != mod;
-	if (!is_needed)
+	if (!us->exe && sess->exe && *sess->exe)
+		us->exe = strdup(sess->exe);
+	us->stack = sess->stack;
+	us->map_count = us->images = 0;
+	us->is_dirty = true;
+	for (size_t i = 0; i < sess->map_count; i++) {
+		const struct map *map = &sess->map[i];
+		struct uf_map um = { .start = map->start, .end = map->end };
+		int err;
+
+		us->images += map->image != NULL;
+		if (map == without || !map->path || map->start >= map->end || is_covered(sess, map, without))
+			continue;
+		err = uf_module_find(m, &um.module, map->path, map->image);
+		err = err ?: grow(&us->map, &us->map_room, us->map_count, sizeof(*us->map));
+		if (err)
+			return err;
+		us->map[us->map_count++] = um;
+	}
+	return 0;
+}
+
+static bool needs_epoch(const struct session *sess, const struct map *map)
+{
+	for (const struct map *m = sess->map; m < sess->map + sess->map_count; m++)
+		if (m != map && m->image && map->image && overlap(m->start, m->end, map->start, map->end))
+			return true;
+	return false;
+}
+
+int uf_session_map(struct uf_sessions *s, struct uf_session **ret, struct uf_modules *m, const struct map *map)
+{
+	struct uf_session *us = *ret, *epoch;
+	const struct session *sess = us->sess;
+	int err;
+
+	us->is_dirty = true;
+	if (!needs_epoch(sess, map))
 		return 0;
 	epoch = calloc(1, sizeof(*epoch));
 	if (!epoch)
 		return -ENOMEM;
-	epoch->id = old->id;
-	epoch->pid = old->pid;
-	epoch->stack = old->stack;
-	snprintf(epoch->sid, sizeof(epoch->sid), "%04x%012llx", ++s->epochs & 0xffff, (unsigned long long)old->id);
-	uf_session_named(epoch, old->exe);
-	for (size_t i = 0; i < old->map_count; i++) {
-		if (overlaps(&old->map[i], map) && old->map[i].module != mod)
-			continue;
-		if (grow(&epoch->map, &epoch->map_room, epoch->map_count, sizeof(*epoch->map)))
-			return -ENOMEM;
-		epoch->map[epoch->map_count++] = old->map[i];
-	}
-	*us = epoch;
-	adopt(s, TAKE(epoch));
-	return 0;
+	epoch->sess = sess;
+	epoch->id = us->id;
+	epoch->pid = us->pid;
+	snprintf(epoch->sid, sizeof(epoch->sid), "%04x%012llx", ++s->epochs & 0xffff, (unsigned long long)us->id);
+	adopt(s, epoch);
+	*ret = epoch;
+	err = update(us, m, map);
+	us->sess = NULL;
+	return err;
 }
 
-int uf_session_map(struct uf_sessions *s, struct uf_session *us, struct uf_module *mod, const struct map *map)
+#define CHECKS_FOR_IMAGES	5	/* an image is known a moment after its map, or never */
+
+static size_t count_images(const struct session *sess)
 {
-	size_t at = 0;
+	size_t images = 0;
 
-	mark_dirty(s, us);
-	for (size_t i = 0; i < us->map_count; i++) {
-		struct uf_map *m = &us->map[i];
+	for (size_t i = 0; i < sess->map_count; i++)
+		images += sess->map[i].image != NULL;
+	return images;
+}
 
-		if (m->module != mod || !overlaps(m, map))
+int uf_sessions_update(struct uf_sessions *s, struct uf_modules *m, bool is_last)
+{
+	int err = 0;
+
+	for (struct uf_session *us = s->all; us && !err; us = us->next) {
+		if (!us->sess || (us->checks++ > CHECKS_FOR_IMAGES && !us->is_dirty && !is_last))
 			continue;
-		m->start = MIN(m->start, map->start);
-		m->end = MAX(m->end, map->end);
-		return 0;
+		if (us->is_dirty || count_images(us->sess) != us->images)
+			err = update(us, m, NULL);
 	}
-	if (grow(&us->map, &us->map_room, us->map_count, sizeof(*us->map)))
-		return -ENOMEM;
-	while (at < us->map_count && us->map[at].start < map->start)
-		at++;
-	memmove(us->map + at + 1, us->map + at, (us->map_count++ - at) * sizeof(*us->map));
-	us->map[at] = (struct uf_map){ .start = map->start, .end = map->end, .module = mod };
-	return 0;
+	return err;
 }
 
 static void put_line(struct out *o, uint64_t start, uint64_t end, const char *prot, const char *path,
@@ -175,25 +195,35 @@ static void put_line(struct out *o, uint64_t start, uint64_t end, const char *pr
 		   *build_id ? " build-id:" : "", build_id);
 }
 
+static void put_module(struct out *o, const struct uf_map *m)
+{
+	put_line(o, m->start, m->end, "r-xp", m->module->path, m->module->build_id);
+}
+
 static bool is_main(const struct uf_session *us, const struct uf_map *m)
 {
 	return us->exe && !strcmp(m->module->real_path, us->exe);
 }
 
-/* The reader looks lines up from the first to the last: what is asked for most stands first. */
+/*
+ * The reader looks from the first line to the last: what is asked for most stands
+ * first, and what has no functions, and may not lie quite where it says, last.
+ */
 static void put_maps(struct out *o, const struct uf_session *us)
 {
 	uint64_t top = us->stack ? ROUND_UP(us->stack + 1, STACK_ALIGN) : STACK_TOP;
+	const struct uf_map *end = us->map + us->map_count;
 
 	put_line(o, UF_CALLS_START, UF_CALLS_END, "r-xp", UF_CALLS_PATH, "");
-	for (size_t i = 0; i < us->map_count; i++)
-		if (is_main(us, &us->map[i]))
-			put_line(o, us->map[i].start, us->map[i].end, "r-xp", us->map[i].module->path,
-				 us->map[i].module->build_id);
-	for (size_t i = 0; i < us->map_count; i++)
-		if (!is_main(us, &us->map[i]))
-			put_line(o, us->map[i].start, us->map[i].end, "r-xp", us->map[i].module->path,
-				 us->map[i].module->build_id);
+	for (const struct uf_map *m = us->map; m < end; m++)
+		if (is_main(us, m))
+			put_module(o, m);
+	for (const struct uf_map *m = us->map; m < end; m++)
+		if (!is_main(us, m) && m->module->image)
+			put_module(o, m);
+	for (const struct uf_map *m = us->map; m < end; m++)
+		if (!is_main(us, m) && !m->module->image)
+			put_module(o, m);
 	put_line(o, top - STACK_BYTES, top, "rw-p", "[stack]", "");
 }
 
@@ -217,11 +247,9 @@ int uf_sessions_write(struct uf_sessions *s, int dirfd)
 {
 	int err = 0;
 
-	while (s->dirty && !err) {
-		struct uf_session *us = s->dirty;
-
-		err = write_session(us, dirfd);
-		s->dirty = us->next_dirty;
+	for (struct uf_session *us = s->all; us && !err; us = us->next) {
+		if (us->is_dirty)
+			err = write_session(us, dirfd);
 		us->is_dirty = false;
 	}
 	return err;

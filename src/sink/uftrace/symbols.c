@@ -266,6 +266,15 @@ int uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *pat
 	return 0;
 }
 
+const struct uf_module *uf_module_at(const struct uf_modules *m, const char *path)
+{
+	const struct uf_module *mod = m->hash[hash_text(path) % m->hash_size];
+
+	while (mod && strcmp(mod->real_path, path))
+		mod = mod->next;
+	return mod;
+}
+
 static void put_symbol(struct out *o, uint64_t addr, char type, const char *name)
 {
 	char clean[SYMBOL_MAX];

@@ -270,13 +270,10 @@ static void put_task(struct out *o, const struct uf_line *line)
 		   is_fork ? "pid" : "tid", line->tid, is_fork ? "ppid" : "pid", line->pid);
 }
 
-/* Must this line wait for its session's program? */
+/* A line whose session's program is not known waits for it, past one checkpoint. */
 static bool must_wait(const struct uf_line *line)
 {
-	if (line->kind != LINE_SESS || line->session->exe || line->session->was_waited_for)
-		return false;
-	line->session->was_waited_for = true;
-	return true;
+	return line->kind == LINE_SESS && !line->session->exe && line->session->checks < 2;
 }
 
 int uf_tasks_write(struct uf_tasks *t, bool is_last)

@@ -30,7 +30,6 @@ struct sink {
 	uint64_t	    last;		/* time of the last event */
 	uint64_t	    lost;		/* records that CPUs lost */
 	uint64_t	    lost_told;		/* of these, in a task's file */
-	char		    build_id[41];	/* of the command */
 };
 
 static void sink_destroy(struct sink *s)
@@ -207,11 +206,16 @@ static int on_sys_enter(struct sink *s, struct uf_task *u, const struct event *e
 
 static int on_sys_exit(struct sink *s, struct uf_task *u, const struct event *ev)
 {
-	bool was_seen = ev->ending == ENDED_SEEN && ev->rec->kind == REC_SYS_EXIT;
+	static const struct rec_sys_exit success = { .ret = 0 };
+	const struct rec_sys_exit *exit = NULL;
 
 	if (!u->is_in_syscall)
 		return 0;
-	return put_syscall(s, u, ev->time, was_seen ? (const void *)ev->rec : NULL);
+	if (ev->ending == ENDED_SEEN && ev->rec->kind == REC_SYS_EXIT)
+		exit = (const void *)ev->rec;
+	else if (ev->rec->kind == REC_TASK_EXEC && uf_calls_is_exec(u->open))
+		exit = &success;	/* in the new image it returns 0, but that is no longer this task's call */
+	return put_syscall(s, u, ev->time, exit);
 }
 
 static int on_task_lost(struct sink *s, struct uf_task *u, const struct event *ev)
@@ -268,19 +272,13 @@ static struct uf_session *session_of(const struct sink *s, const struct session 
 static int uf_map_added(struct sink *s, const struct session *sess, const struct map *map)
 {
 	struct uf_session *us = session_of(s, sess), *epoch = us;
-	struct uf_module *mod;
 	int err;
 
-	if (!us || map->start >= map->end || !map->path)
+	if (!us)
 		return 0;
-	uf_session_named(us, sess->exe);
-	err = uf_module_find(&s->modules, &mod, map->path, map->image);
-	err = err ?: uf_session_make_way(&s->sessions, &epoch, mod, map);
+	err = uf_session_map(&s->sessions, &epoch, &s->modules, map);
 	if (!err && epoch != us)
 		err = uf_tasks_move(&s->tasks, us, epoch, s->last);
-	err = err ?: uf_session_map(&s->sessions, epoch, mod, map);
-	if (!err && map->image && !*s->build_id && s->about->exe && !strcmp(map->path, s->about->exe))
-		snprintf(s->build_id, sizeof(s->build_id), "%s", map->image->build_id);
 	return err;
 }
 
@@ -328,11 +326,18 @@ static int end_task(struct sink *s, struct task *t)
 
 /* --- to disk --- */
 
+static const char *build_id_of(const struct sink *s, const char *exe)
+{
+	const struct uf_module *mod = exe ? uf_module_at(&s->modules, exe) : NULL;
+
+	return mod ? mod->build_id : "";
+}
+
 static int write_info(const struct sink *s)
 {
 	struct uf_summary sum = {
 		.about = s->about, .tids = s->tasks.tids, .tid_count = s->tasks.listed, .deepest = s->deepest,
-		.last = s->last, .build_id = s->build_id,
+		.last = s->last, .build_id = build_id_of(s, s->about->exe),
 	};
 
 	return uf_info_write(&sum, s->dirfd);
@@ -357,6 +362,7 @@ static int write_all(struct sink *s, bool is_last)
 {
 	int err = uf_calls_write(s->calls, s->dirfd);
 
+	err = err ?: uf_sessions_update(&s->sessions, &s->modules, is_last);
 	err = err ?: uf_modules_write(&s->modules, s->dirfd);
 	err = err ?: uf_sessions_write(&s->sessions, s->dirfd);
 	err = err ?: uf_tasks_write(&s->tasks, is_last);

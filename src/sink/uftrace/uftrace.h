@@ -72,6 +72,7 @@ struct uf_modules {
 int  uf_modules_init(struct uf_modules *m);
 void uf_modules_release(struct uf_modules *m);
 int  uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path, const struct image *image);
+const struct uf_module *uf_module_at(const struct uf_modules *m, const char *path);	/* any of that path, or NULL */
 int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym of those that changed */
 
 /* --- maps.c: sessions --- */
@@ -82,41 +83,40 @@ struct uf_map {
 };
 
 struct uf_session {
+	const struct session *sess;	/* lent; NULL: an epoch that is over, its maps stay as they are */
 	uint64_t	   id;
 	char		   sid[17];
 	uint32_t	   pid;		/* who exec'd it */
 	uint64_t	   stack;
 	char		  *exe;		/* NULL: not known yet */
-	struct uf_map	  *map;		/* by start, ascending */
+	struct uf_map	  *map;
 	size_t		   map_count, map_room;
-	struct uf_session *next;	/* of all */
-	struct uf_session *next_dirty;
+	size_t		   images;	/* maps whose image was known when they were last looked at */
+	unsigned	   checks;	/* checkpoints since it began */
+	struct uf_session *next;	/* of all, the newest first */
 	bool		   is_dirty;	/* its map file is out of date */
-	bool		   was_waited_for;	/* a checkpoint has waited for its exe already */
 };
 
 struct uf_sessions {
 	struct uf_session **session;	/* by id: the newest epoch of each */
 	size_t		    room;
 	struct uf_session  *all;
-	struct uf_session  *dirty;
 	unsigned	    epochs;	/* made so far */
 };
 
 void uf_sessions_release(struct uf_sessions *s);
 int  uf_session_begin(struct uf_sessions *s, const struct session *sess);
 struct uf_session *uf_session_at(const struct uf_sessions *s, uint64_t id);	/* NULL: never begun */
-void uf_session_named(struct uf_session *us, const char *exe);
 
 /*
- * Does @map lie where another module lay? That one was unmapped then, but the
- * reader knows no such thing: *@us becomes a new epoch of the session, without
- * it, and the tasks that live in it must be told (uf_tasks_move()).
+ * @map was added to *@us. If it lies where another one lay, that one has been
+ * unmapped, but the reader knows no such thing: then *@us becomes a new epoch of
+ * the session, and the tasks that live in it must be told (uf_tasks_move()).
  */
-int  uf_session_make_way(struct uf_sessions *s, struct uf_session **us, const struct uf_module *mod,
-			 const struct map *map);
-int  uf_session_map(struct uf_sessions *s, struct uf_session *us, struct uf_module *mod, const struct map *map);
+int  uf_session_map(struct uf_sessions *s, struct uf_session **us, struct uf_modules *m, const struct map *map);
 
+/* Look at the maps again, before modules and maps are written: images become known after their maps. */
+int  uf_sessions_update(struct uf_sessions *s, struct uf_modules *m, bool is_last);
 int  uf_sessions_write(struct uf_sessions *s, int dirfd);	/* the maps that changed */
 
 /* --- tasks.c: task.txt and the list of tasks --- */
@@ -221,6 +221,8 @@ void uf_calls_destroy(struct uf_calls *c);
 /* @exit NULL: its end was not seen. The texts are @exit's; @call's own if there is no exit or it has none. */
 int  uf_calls_show(struct uf_calls *c, struct uf_shown *ret, const struct uf_syscall *call,
 		   const struct rec_sys_exit *exit);
+
+bool uf_calls_is_exec(const struct uf_syscall *call);
 
 /* The address of a function of that name, for one whose own is not known. */
 uint64_t uf_calls_named(struct uf_calls *c, const char *name);
