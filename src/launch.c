@@ -299,6 +299,16 @@ static __attribute__((noreturn)) void child(const struct launch *l, int gate, in
 static int take_signals(struct launch *l)
 {
 	static const int ours[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP };
+	/*
+	 * What must not end or stop us: a closed stderr and a limit on the size of
+	 * files are errors of write(2) instead, the terminal stays ours to write to
+	 * when the command made a process group of its own its foreground, and the
+	 * others come when the command sends something to its whole process group.
+	 */
+	static const int not_for_us[] = {
+		SIGPIPE, SIGXFSZ, SIGXCPU, SIGTTOU, SIGTTIN,
+		SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT,
+	};
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -310,10 +320,10 @@ static int take_signals(struct launch *l)
 	if (l->signals < 0)
 		return -errno;
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);	/* a closed stderr must not cost the recording */
-	/* When the command takes the terminal for a process group of its own, we may still write to it. */
-	signal(SIGTTOU, SIG_IGN);
-	signal(SIGTTIN, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_SIZE(not_for_us); i++)
+		signal(not_for_us[i], SIG_IGN);
+	for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+		signal(sig, SIG_IGN);
 	return 0;
 }
 
@@ -493,8 +503,37 @@ static void note_interrupt(struct launch *l)
 	l->interrupted = now;
 }
 
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], text[512], *at;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[MAX(n, 0)] = '\0';
+	at = strrchr(text, ')');	/* the name before it may hold anything: proc(5) */
+	return at && sscanf(at, ") %*c %d", &pid) == 1 ? pid : 0;
+}
+
+/*
+ * Sent by the command or something it started, so to its process group, which
+ * is ours too ("kill 0"): the command has got it already, and means not us.
+ */
+static bool came_from_command(const struct launch *l, const struct signalfd_siginfo *info)
+{
+	pid_t pid = info->ssi_code == SI_KERNEL ? 0 : (pid_t)info->ssi_pid;
+
+	for (int level = 0; level < 64 && pid > 1; level++, pid = parent_of(pid))
+		if (pid == l->pid)
+			return true;
+	return false;
+}
+
 static void take_signal(struct launch *l, const struct signalfd_siginfo *info)
 {
+	if (info->ssi_signo == SIGCHLD || came_from_command(l, info))
+		return;
 	switch (info->ssi_signo) {
 	case SIGINT:
 		note_interrupt(l);
@@ -508,7 +547,7 @@ static void take_signal(struct launch *l, const struct signalfd_siginfo *info)
 		if (info->ssi_code != SI_KERNEL && !l->has_ended)
 			kill(l->pid, info->ssi_signo);
 		break;
-	}	/* SIGQUIT is the command's to answer; SIGCHLD only woke us */
+	}	/* SIGQUIT is the command's to answer */
 }
 
 enum launch_action launch_on_signal(struct launch *l)

@@ -194,6 +194,17 @@ stopped_alone() {
 }
 check "a command stopped and continued from elsewhere" stopped_alone
 
+to_its_group() {
+	rm -rf "$rec" "$rec.old"
+	setsid -w "$RECORDER" -q --no-functions -o "$rec" -- sh -c '
+		trap "n=\$((n + 1))" TERM; trap : HUP INT USR1 USR2 ALRM VTALRM PROF IO PWR XCPU XFSZ
+		n=0
+		for s in HUP INT INT INT USR1 USR2 ALRM VTALRM PROF IO PWR XCPU XFSZ TERM; do kill -$s 0; sleep 0.05; done
+		sleep 0.3; exit $((10 + n))'
+	equal $? 11
+}
+check "signals a command sends to its process group are its own" to_its_group
+
 under_timeout() { timeout 1 "$RECORDER" -q --no-functions -o "$scratch/to" -- sleep 100; equal $? 124; }
 check "timeout(1) ends both" under_timeout
 

@@ -204,9 +204,7 @@ def an_interactive_shell_can_be_recorded(sh):
     time.sleep(0.5)
     sh.type("\x1a")
     sh.expect("Stopped")
-    sh.type("kill %1; exit 3\n")
-    sh.expect("INNER> ")
-    sh.type("exit 3\n")
+    sh.type("kill -KILL %1; wait %1; exit 3\n")
     equal(sh.status(), 3, "status")
 
 
