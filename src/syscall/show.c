@@ -209,6 +209,14 @@ static const struct rec_text *find_text(const struct rec_sys_enter *enter, const
 	return NULL;
 }
 
+/* What the kernel was to fill in is nothing when the call failed: then its address says more. */
+static bool was_filled(const struct sysdef *def, const struct rec_text *text, const struct rec_sys_exit *exit)
+{
+	enum sys_take take = syscall_arg_take(def, text->arg);
+
+	return (take != TAKE_FDS && take != TAKE_BUF_RET) || (exit && exit->ret >= 0);
+}
+
 static void add_text(struct textbuf *t, const struct sysdef *def, const struct rec_text *text)
 {
 	unsigned kind = def->arg[text->arg].kind;
@@ -231,8 +239,7 @@ int syscall_text(const struct rec_sys_enter *enter, const struct rec_sys_exit *e
 	for (unsigned i = 0; i < syscall_args_used(def, args); i++) {
 		text = find_text(enter, exit, i);
 		text_add(&t, "%s", i ? ", " : "");
-		/* where a read got nothing, its buffer holds nothing of it */
-		if (text && (text->len || syscall_arg_take(def, i) != TAKE_FDS))
+		if (text && was_filled(def, text, exit))
 			add_text(&t, def, text);
 		else
 			add_arg(&t, def, i, args);

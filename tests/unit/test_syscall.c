@@ -539,6 +539,14 @@ TEST(buffers_and_descriptors_are_shown)
 	brought(&r, 0, "", 0, 0);
 	CHECK_STR(line(&r), "pipe2(0x1000, 0) = -EMFILE");
 
+	r = call("read", 0, ARGS(0, 0x1000, 4096));
+	brought(&r, 1, "", 0, 0);
+	CHECK_STR(line(&r), "read(0, \"\", 4096) = 0");
+
+	r = call("read", -9, ARGS(0, 0x1000, 4096));
+	brought(&r, 1, "", 0, 0);
+	CHECK_STR(line(&r), "read(0, 0x1000, 4096) = -EBADF");
+
 	r = call("getcwd", 5, ARGS(0x1000, 4096));
 	brought(&r, 0, "/tmp", 5, 0);
 	CHECK_STR(line(&r), "getcwd(\"/tmp\", 4096) = 5");
