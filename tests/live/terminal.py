@@ -204,7 +204,11 @@ def an_interactive_shell_can_be_recorded(sh):
     time.sleep(0.5)
     sh.type("\x1a")
     sh.expect("Stopped")
-    sh.type("kill -KILL %1; wait %1; exit 3\n")
+    sh.type("fg\n")
+    time.sleep(0.5)
+    sh.type("\x03")
+    sh.expect("INNER> ")
+    sh.type("exit 3\n")
     equal(sh.status(), 3, "status")
 
 
