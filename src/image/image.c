@@ -131,9 +131,14 @@ static bool hides_dangers(const struct reader *r)
 	return !r->img->interp;
 }
 
+/*
+ * The kernel keeps a thread's pending returns in one list and takes them last
+ * in, first out. A coroutine that returns while its resumer's return is pending
+ * would go back to the wrong place: so no returns where stacks are switched.
+ */
 static int set_care(struct reader *r)
 {
-	bool all_entry_only = hides_dangers(r) || r->img->is_go;
+	bool all_entry_only = hides_dangers(r) || r->img->is_go || r->img->switches_stacks;
 
 	for (size_t i = 0; i < r->found_count; i++) {
 		struct found *f = &r->found[i];

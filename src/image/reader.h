@@ -53,6 +53,7 @@ struct reader {
 	struct span  *span;		/* by address */
 	struct slot  *slot;		/* by address */
 	struct found *found;
+	bool	      is_library;	/* has a SONAME */
 	size_t	      code_count, span_count, slot_count, found_count;
 	size_t	      span_room, slot_room, found_room;
 	char	     *names;		/* NUL-ended, one after the other; the first is "" */

@@ -107,6 +107,14 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 	return reader_name(r, name, &f->name);
 }
 
+/* A library that defines swapcontext() does not use it; a program that was linked with it does. */
+static void see_name(struct reader *r, const char *name, bool is_import)
+{
+	r->img->has_unwinder |= name_unwinds(name);
+	if (is_import || !r->is_library)
+		r->img->switches_stacks |= name_switches_stacks(name);
+}
+
 static int add_symbols(struct reader *r, const struct piece *syms, const struct piece *strings, bool functions)
 {
 	for (size_t at = 0; at + sizeof(Elf64_Sym) <= syms->len; at += sizeof(Elf64_Sym)) {
@@ -118,10 +126,8 @@ static int add_symbols(struct reader *r, const struct piece *syms, const struct 
 		memcpy(&sym, syms->data + at, sizeof(sym));
 		type = ELF64_ST_TYPE(sym.st_info);
 		name = piece_string(strings, sym.st_name);
-		if (*name == '_' || sym.st_shndx == SHN_UNDEF || type == STT_FUNC) {
-			r->img->has_unwinder |= name_unwinds(name);
-			r->img->switches_stacks |= name_switches_stacks(name);
-		}
+		if (sym.st_shndx == SHN_UNDEF || type == STT_FUNC || type == STT_NOTYPE)
+			see_name(r, name, sym.st_shndx == SHN_UNDEF);
 		if (!functions || sym.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
 			continue;
 		err = add_symbol(r, &sym, name);
@@ -201,11 +207,14 @@ int symbols_read(struct reader *r)
 {
 	const Elf64_Shdr *all = elf_section_of_type(&r->elf, SHT_SYMTAB);
 	const Elf64_Shdr *dynamic = elf_section_of_type(&r->elf, SHT_DYNSYM);
-	int err = 0;
+	struct dynamic d;
+	int err;
 
-	if (all && all->sh_type != SHT_NOBITS)
-		err = read_table(r, all, true);
+	err = dynamic_read(&r->elf, &d);
+	r->is_library = d.value[DT_SONAME];
 	r->img->is_stripped = !all;
+	if (!err || err == -ENOENT)
+		err = all ? read_table(r, all, true) : 0;
 	if (err)
 		return err;
 	if (dynamic)
