@@ -133,9 +133,10 @@ static int open_again(struct out *o)
 	o->fd = openat(o->dirfd, o->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (o->fd < 0)
 		return -errno;
-	if (fstat(o->fd, &st))
-		return -errno;
-	return st.st_dev == o->dev && st.st_ino == o->ino ? 0 : -ESTALE;
+	if (!fstat(o->fd, &st) && st.st_dev == o->dev && st.st_ino == o->ino)
+		return 0;
+	close(TAKE_FD(o->fd));
+	return -ESTALE;
 }
 
 static int write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
@@ -210,6 +211,7 @@ static bool make_room(struct out *o, const void *data, size_t len)
 	}
 	while (room < o->used + len)
 		room *= 2;
+	room = MIN(room, o->limit);
 	return room == o->room || grow_to(o, room);
 }
 
