@@ -332,12 +332,23 @@ static int ask_for_worker(struct image_child *c)
 	return c->worker >= 0 ? 0 : -EPIPE;
 }
 
+/* A worker that ended while it had nothing to do (killed by hand, or for memory) is no file's fault. */
+static bool has_ended(int worker)
+{
+	struct pollfd p = { worker, POLLIN, 0 };
+
+	return poll(&p, 1, 0) > 0;	/* a sound one says nothing unasked */
+}
+
 static int have_worker(struct image_child *c)
 {
 	int err;
 
-	if (c->worker >= 0)
+	if (c->worker >= 0 && !has_ended(c->worker))
 		return 0;
+	if (c->worker >= 0)
+		close(c->worker);
+	c->worker = -1;
 	err = c->control >= 0 ? ask_for_worker(c) : -EPIPE;
 	if (!err)
 		return 0;

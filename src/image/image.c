@@ -224,6 +224,7 @@ int image_read(struct image **ret, int fd)
 	err = err ?: read_code(&r);
 	err = err ?: find_spans(&r);
 	err = err ?: symbols_read(&r);
+	err = err ?: gopcln_read(&r);
 	err = err ?: symbols_sort(&r);
 	err = err ?: ehframe_read(&r);
 	err = err ?: symbols_sort(&r);

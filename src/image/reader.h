@@ -78,6 +78,7 @@ int dynamic_symbols(const struct elf *e, struct piece *syms, struct piece *strin
 
 int symbols_read(struct reader *r);		/* functions, and what imports and names tell of the image */
 int ehframe_read(struct reader *r);		/* functions and sizes that symbols do not tell; after symbols_sort() */
+int gopcln_read(struct reader *r);		/* functions of a Go program that has no symbols */
 int symbols_sort(struct reader *r);		/* by address, one of each */
 int slots_read(struct reader *r);		/* before plt_read() and sites_choose() */
 int plt_read(struct reader *r);

@@ -240,12 +240,14 @@ static bool is_target_between(const struct code *code, uint64_t from, uint64_t t
 static bool is_call_by_slot(const struct reader *r, const ZydisDecodedInstruction *insn, uint64_t next)
 {
 	const struct slot *slot;
+	const char *name;
 
 	if (insn->opcode != 0xff || insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || insn->raw.modrm.mod != 0 ||
 	    insn->raw.modrm.rm != 5 || (insn->raw.modrm.reg != 2 && insn->raw.modrm.reg != 4))
 		return false;
 	slot = reader_slot(r, next + insn->raw.disp.value);
-	return slot && slot->name && !name_flags(r->names + slot->name, false);
+	name = slot ? r->names + slot->name : "";
+	return *name && strcmp(name, "__libc_start_main") && !(name_flags(name, false) & FUNC_NEVER);
 }
 
 /* Decodes from @at to @end and notes where direct branches lead. What cannot be decoded is data: a byte is skipped. */
