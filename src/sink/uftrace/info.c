@@ -26,23 +26,23 @@ enum feature {
 	AUTO_ARGS = 1 << 9, DEBUG_INFO = 1 << 10,
 };
 
-/* A fact as text: "key:text\n". */
+/* A fact as text: a line of @key and @text. */
 static void put_fact(struct out *o, const char *key, const char *text, enum uf_text kind)
 {
 	char clean[FACT_MAX];
 
 	uf_clean(clean, sizeof(clean), text ?: "", kind);
-	out_printf(o, "%s:%s\n", key, clean);
+	out_printf(o, "%s%s\n", key, clean);
 }
 
 static void put_exe(struct out *o, const struct uf_summary *sum)
 {
-	put_fact(o, "exename", sum->about->exe ?: "/", UF_LINE);
+	put_fact(o, "exename:", sum->about->exe ?: "/", UF_LINE);
 }
 
 static void put_build_id(struct out *o, const struct uf_summary *sum)
 {
-	put_fact(o, "build_id", sum->build_id, UF_WORD);
+	put_fact(o, "build_id:", sum->build_id, UF_WORD);
 }
 
 static void put_exit_status(struct out *o, const struct uf_summary *sum)
@@ -53,14 +53,14 @@ static void put_exit_status(struct out *o, const struct uf_summary *sum)
 /* dump --chrome copies it into JSON as it stands. */
 static void put_cmdline(struct out *o, const struct uf_summary *sum)
 {
-	put_fact(o, "cmdline", sum->about->cmdline, UF_JSON);
+	put_fact(o, "cmdline:", sum->about->cmdline, UF_JSON);
 }
 
 static void put_cpus(struct out *o, const struct uf_summary *sum)
 {
 	out_printf(o, "cpuinfo:lines=2\ncpuinfo:nr_cpus=%u / %u (online/possible)\n",
 		   sum->about->cpus_online, sum->about->cpus_possible);
-	put_fact(o, "cpuinfo:desc", sum->about->cpu_model, UF_LINE);
+	put_fact(o, "cpuinfo:desc=", sum->about->cpu_model, UF_LINE);
 }
 
 static void put_memory(struct out *o, const struct uf_summary *sum)
@@ -74,8 +74,8 @@ static void put_os(struct out *o, const struct uf_summary *sum)
 	char distro[FACT_MAX];
 
 	out_printf(o, "osinfo:lines=3\n");
-	put_fact(o, "osinfo:kernel", sum->about->kernel, UF_LINE);
-	put_fact(o, "osinfo:hostname", sum->about->hostname, UF_LINE);
+	put_fact(o, "osinfo:kernel=", sum->about->kernel, UF_LINE);
+	put_fact(o, "osinfo:hostname=", sum->about->hostname, UF_LINE);
 	uf_clean(distro, sizeof(distro), sum->about->distro ?: "", UF_LINE);
 	out_printf(o, "osinfo:distro=\"%s\"\n", distro);
 }

@@ -103,13 +103,13 @@ void uf_modules_release(struct uf_modules *m)
 	free(m->hash);
 }
 
-/* The first module for which @is_it holds. Modules are made rarely and are few: looking at all of them will do. */
-static const struct uf_module *any_module(const struct uf_modules *m, const char *name,
-					  bool (*is_it)(const struct uf_module *mod, const char *name))
+/* Any module but @self for which @is_it holds. Modules are made rarely and are few: looking at all of them will do. */
+static const struct uf_module *other_module(const struct uf_modules *m, const struct uf_module *self, const char *name,
+					    bool (*is_it)(const struct uf_module *mod, const char *name))
 {
 	for (size_t i = 0; i < m->hash_size; i++)
 		for (const struct uf_module *mod = m->hash[i]; mod; mod = mod->next)
-			if (is_it(mod, name))
+			if (mod != self && is_it(mod, name))
 				return mod;
 	return NULL;
 }
@@ -157,13 +157,13 @@ static void tame_path(char to[PATH_MAX_OUT], const char *real)
 /* Give @mod a path that no other file has: two may look the same once they are tamed. */
 static int name_path(const struct uf_modules *m, struct uf_module *mod)
 {
-	const struct uf_module *same = any_module(m, mod->real_path, has_real_path);
+	const struct uf_module *same = other_module(m, mod, mod->real_path, has_real_path);
 	char path[PATH_MAX_OUT];
 	int n;
 
 	tame_path(path, mod->real_path);
 	n = asprintf(&mod->path, "%s", same ? same->path : path);
-	for (unsigned i = 2; !same && n >= 0 && any_module(m, mod->path, has_path); i++) {
+	for (unsigned i = 2; !same && n >= 0 && other_module(m, mod, mod->path, has_path); i++) {
 		free(mod->path);
 		n = asprintf(&mod->path, "%s~%u", path, i);
 	}
@@ -195,13 +195,13 @@ static int name_file(const struct uf_modules *m, struct uf_module *mod)
 
 		free(mod->file);
 		mod->file = strdup(base);
-		if (!mod->file || !any_module(m, mod->file, has_file))
+		if (!mod->file || !other_module(m, mod, mod->file, has_file))
 			break;
 		free(mod->file);
 		if ((*mod->build_id ? asprintf(&mod->file, "%s-%.4s", base, mod->build_id) :
 				      asprintf(&mod->file, "%s-%04x", base, sum_of(mod->path))) < 0)
 			mod->file = NULL;
-		if (!mod->file || !any_module(m, mod->file, has_file))
+		if (!mod->file || !other_module(m, mod, mod->file, has_file))
 			break;
 		free(mod->path);
 		if (asprintf(&mod->path, "%s~%u", path, i) < 0)
@@ -244,23 +244,33 @@ static int make_module(struct uf_modules *m, struct uf_module **ret, const char 
 	return 0;
 }
 
+/* Is @mod the module of @path and @build_id? Of one whose image is not known, nothing else is known either. */
+static bool is_module(const struct uf_module *mod, const char *path, const struct image *image)
+{
+	return !strcmp(mod->real_path, path) &&
+	       (!image || !mod->image || !strcmp(mod->build_id, image->build_id));
+}
+
 int uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path, const struct image *image)
 {
-	const char *build_id = image ? image->build_id : "";
 	struct uf_module *mod = m->hash[hash_text(path) % m->hash_size];
 	int err;
 
-	while (mod && (strcmp(mod->real_path, path) || strcmp(mod->build_id, build_id)))
+	while (mod && !is_module(mod, path, image))
 		mod = mod->next;
 	if (!mod) {
-		err = make_module(m, &mod, path, build_id);
+		err = make_module(m, &mod, path, image ? image->build_id : "");
 		if (err)
 			return err;
-		mod->image = image;
 		mark_dirty(m, mod);
-	} else if (!mod->image && image) {
+	}
+	if (!mod->image && image) {
 		mod->image = image;
+		snprintf(mod->build_id, sizeof(mod->build_id), "%s", image->build_id);
 		mark_dirty(m, mod);
+		err = name_file(m, mod);	/* the suffix is of the build-id */
+		if (err)
+			return err;
 	}
 	*ret = mod;
 	return 0;
