@@ -307,8 +307,8 @@ int ehframe_read(struct reader *r)
 	while (!err)
 		err = read_entry(r, &c, &cie);
 	piece_free(&frames);
-	if (err < 0)
-		return err;
+	if (err < 0 || r->found_count == first)
+		return MIN(err, 0);
 	qsort(r->found + first, r->found_count - first, sizeof(*r->found), by_address);
 	merge_frames(r, first);
 	return 0;

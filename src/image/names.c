@@ -48,6 +48,9 @@ static const struct care cares[] = {
 	{ "__libc_csu_fini",		NEVER },
 	{ "call_weak_fn",		NEVER },
 	{ "__gmon_start__",		NEVER },
+	{ "__cxa_finalize",		NEVER },	/* its stub: called by __do_global_dtors_aux alone */
+	{ "atexit",			NEVER },	/* from libc_nonshared.a: __cxa_atexit() tells of the call */
+	{ "at_quick_exit",		NEVER },
 
 	/* gates with calling conventions of their own */
 	{ "_dl_runtime_resolve*",	NEVER },
