@@ -19,6 +19,7 @@ trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
 unset SUDO_UID SUDO_GID SUDO_USER
 
+cd "$work" || exit 1		# a -pg build leaves a file where it ran
 loop=(loop 20 20000)
 short=(loop 5 4000)	# for what is slow
 
