@@ -1,6 +1,7 @@
 /*
  * control.c - one epoll loop; a row of handlers.
  */
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
@@ -10,6 +11,8 @@
 #include "config.h"
 #include "control.h"
 #include "flow/writer.h"
+#include "gate.h"
+#include "images.h"
 #include "launch.h"
 #include "log.h"
 #include "out.h"
@@ -86,6 +89,30 @@ static int on_signal(struct loop *l, int fd)
 	return 0;
 }
 
+/* A task waits at its first instruction: probe the file it runs. One that has gone meanwhile needs nothing. */
+static int probe_waiting(void *ctx, const struct gate_notice *n)
+{
+	struct image_id id = { .ino = n->file.ino, .dev = n->file.dev, .gen = n->file.gen };
+	struct loop *l = ctx;
+	char exe[32], path[4096];
+	__cleanup(close_fd) int fd = -1;
+	ssize_t len;
+
+	snprintf(exe, sizeof(exe), "/proc/%u/exe", n->pid);
+	fd = open(exe, O_RDONLY | O_CLOEXEC);
+	len = readlink(exe, path, sizeof(path) - 1);
+	if (fd < 0 || len < 0)
+		return 0;
+	path[len] = '\0';
+	return images_add(l->args->images, fd, path, &id);
+}
+
+static int on_gate(struct loop *l, int fd)
+{
+	(void)fd;
+	return gate_serve(probe_waiting, l);
+}
+
 /* What the loop waits for. */
 struct watch {
 	int   fd;
@@ -124,6 +151,7 @@ int control_run(const struct control_args *args, bool *ended)
 	struct watch watch[] = {
 		{ launch_signal_fd(args->launch), on_signal },
 		{ timer, on_timer },
+		{ gate_fd(), on_gate },
 	};
 	int err = epoll < 0 ? -errno : watch_all(epoll, watch, ARRAY_SIZE(watch));
 

@@ -162,7 +162,11 @@ static int attach_sources(struct recording *r)
 
 static void detach_sources(void)
 {
-	for (const struct source_ops *const *s = sources; *s; s++)
+	const struct source_ops *const *s = sources;
+
+	while (*s)
+		s++;
+	while (s-- > sources)
 		if ((*s)->detach)
 			(*s)->detach();
 }

@@ -19,6 +19,7 @@
 #include "recorder.skel.h"
 #include "source/links.h"
 #include "source/rows.h"
+#include "unwind.h"
 
 #ifndef ENOTSUPP
 #define ENOTSUPP	524	/* the kernel's own number for a site it cannot emulate or step; not in <errno.h> */
@@ -26,7 +27,7 @@
 
 /* Why a function of a file is not probed. */
 enum left_out {
-	LEFT_DEAR,		/* single-stepped, and --dear was not given */
+	LEFT_DEAR,		/* single-stepped, too small to be worth it, and --dear was not given */
 	LEFT_REFUSED,		/* the kernel refuses the site */
 	LEFT_NEVER,		/* must not be probed: _start and its like */
 	LEFT_LIBCALL,		/* --no-libcall */
@@ -36,6 +37,7 @@ enum left_out {
 static struct links links;
 static struct {
 	unsigned files, functions;
+	unsigned files_without_returns;
 	unsigned probed[SITE_CLASSES];
 	unsigned entry_only;
 	unsigned left[LEFT_REASONS];
@@ -86,42 +88,65 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	return 0;
 }
 
-/* Is the function left out, and why? Else where it is probed, and how dear that is. */
-static bool is_left_out(const struct config *cfg, const struct func *f, unsigned long *site, uint8_t *class)
-{
-	bool use_nop5 = f->nop5_site && (cfg->nop5 || kernel_has(HAVE_NOP5_FORK_SAFE));
+/* Where and how a function is probed. */
+struct choice {
+	unsigned long site;
+	uint32_t      sp_offset;
+	uint8_t	      class;
+	bool	      entry_only;
+};
 
-	*site = use_nop5 ? f->nop5_site : f->site;
-	*class = use_nop5 ? SITE_NOP5 : f->site_class;
+static struct choice choose(const struct config *cfg, const struct func *f, bool returns)
+{
+	struct choice c = { .site = f->site, .sp_offset = f->sp_offset, .class = f->site_class };
+
+	c.entry_only = !returns || f->flags & FUNC_ENTRY_ONLY;
+	if (f->nop5_site && (cfg->nop5 || kernel_has(HAVE_NOP5_FORK_SAFE))) {
+		c.site = f->nop5_site;
+		c.class = SITE_NOP5;
+		c.sp_offset = 0;
+	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site) {
+		c.site = f->entry_site;
+		c.class = SITE_CHEAP;
+		c.sp_offset = f->entry_sp_offset;
+	}
+	return c;
+}
+
+static bool is_left_out(const struct config *cfg, const struct func *f, const struct choice *c)
+{
 	if (f->flags & FUNC_NEVER)
 		return tally.left[LEFT_NEVER]++, true;
 	if (f->flags & FUNC_PLT && !cfg->libcalls)
 		return tally.left[LEFT_LIBCALL]++, true;
-	if (*class == SITE_REFUSED)
+	if (c->class == SITE_REFUSED)
 		return tally.left[LEFT_REFUSED]++, true;
-	if (*class == SITE_DEAR && !cfg->dear && !(f->flags & FUNC_PLT))
+	if (c->class == SITE_DEAR && !cfg->dear && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
 		return tally.left[LEFT_DEAR]++, true;
 	return false;
 }
 
 static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
 {
+	bool returns = !img->is_go && unwind_possible() && unwind_is_safe(img);
+
+	if (!returns)
+		tally.files_without_returns++;
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
+		struct choice c = choose(cfg, f, returns);
 		uint64_t cookie = img->first_func + i;
-		unsigned long site;
-		uint8_t class;
 
 		tally.functions++;
-		if (is_left_out(cfg, f, &site, &class))
+		if (is_left_out(cfg, f, &c))
 			continue;
-		tally.probed[class]++;
-		if (f->flags & FUNC_ENTRY_ONLY || img->is_go) {
+		tally.probed[c.class]++;
+		if (c.entry_only) {
 			tally.entry_only++;
-			cookie |= COOKIE_NO_EXIT | (uint64_t)f->sp_offset << COOKIE_SP_SHIFT;
-			batch_add(entry, site, cookie);
+			cookie |= COOKIE_NO_EXIT | (uint64_t)c.sp_offset << COOKIE_SP_SHIFT;
+			batch_add(entry, c.site, cookie);
 		} else {
-			batch_add(both, site, cookie);
+			batch_add(both, c.site, cookie);
 		}
 	}
 }
@@ -218,16 +243,19 @@ static void function_detach(void)
 
 static void function_summary(void)
 {
-	unsigned probed = tally.probed[SITE_NOP5] + tally.probed[SITE_CHEAP] + tally.probed[SITE_DEAR];
+	unsigned cheap = tally.probed[SITE_NOP5] + tally.probed[SITE_CHEAP], dear = tally.probed[SITE_DEAR];
 
 	if (!tally.files)
 		return;
-	say("functions: %u probed of %u in %u file%s (%u cheap, %u single-stepped, %u entry only)",
-	    probed, tally.functions, tally.files, tally.files == 1 ? "" : "s",
-	    tally.probed[SITE_NOP5] + tally.probed[SITE_CHEAP], tally.probed[SITE_DEAR], tally.entry_only);
-	if (probed < tally.functions)
-		say("left out: %u single-stepped (--dear records them), %u the kernel refuses, %u never safe",
-		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER]);
+	say("functions: %u of %u in %u file%s probed: %u cheap, %u single-stepped, %u without their returns",
+	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
+	if (cheap + dear < tally.functions)
+		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s",
+		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
+		    tally.left[LEFT_LIBCALL] ? ", library calls" : "");
+	if (tally.files_without_returns)
+		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
+		    tally.files_without_returns == 1 ? "" : "s");
 }
 
 const struct source_ops source_function = {
