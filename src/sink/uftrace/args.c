@@ -501,25 +501,40 @@ static const struct rec_text *text_of(const struct showing *sh, unsigned i)
 	return NULL;
 }
 
-/* The text @t, escaped, at most as long as the user wants strings to be. */
-static void escape(const struct showing *sh, unsigned i, const struct rec_text *t, char *text, size_t size)
+/* Most texts are names of files that need no escape: those are copied. */
+static bool is_plain(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] < ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
+			return false;
+	return true;
+}
+
+/* Argument @i as the text @t, escaped, at most as long as the user wants strings to be. */
+static void put_taken_text(struct showing *sh, unsigned i, const struct rec_text *t)
 {
 	unsigned wanted = sh->c->about->string_bytes ?: STRING_MAX;
+	char text[512];
 
-	if (syscall_arg_take(sh->info->def, i) == TAKE_STRING && t->len > wanted)
-		text_escape(t->bytes, wanted, true, text, size);
-	else
-		syscall_taken_text(sh->info->def, t, text, size);
+	if (syscall_arg_take(sh->info->def, i) == TAKE_STRING) {
+		if (t->len <= MIN(wanted, (unsigned)STRING_MAX) && !(t->flags & TEXT_CUT) &&
+		    sh->string_bytes + STRING_MAX <= STRINGS_MAX && is_plain(t->bytes, t->len)) {
+			put_string(sh, t->bytes, t->len);
+			return;
+		}
+		text_escape(t->bytes, MIN(t->len, wanted), t->len > wanted || t->flags & TEXT_CUT, text, sizeof(text));
+	} else {
+		syscall_taken_text(sh->info->def, t, text, sizeof(text));
+	}
+	put_text(sh, text);
 }
 
 static enum format put_taken(struct showing *sh, unsigned i, uint64_t value)
 {
 	const struct rec_text *t = text_of(sh, i);
-	char text[512];
 
 	if (t) {
-		escape(sh, i, t, text, sizeof(text));
-		put_text(sh, text);
+		put_taken_text(sh, i, t);
 	} else if (value) {
 		put_u64(sh, value);
 		return F_HEX;
