@@ -165,7 +165,7 @@ static const char *privilege_obstacle(const char **hint)
 	if (!missing)
 		return NULL;
 	if (geteuid() != 0) {
-		snprintf(text, sizeof(text), "recording needs root, or at least %s %s", missing->name, missing->use);
+		snprintf(text, sizeof(text), "recording needs root, or CAP_BPF and CAP_PERFMON; %s is missing", missing->name);
 		*hint = "sudo recorder ...";
 	} else {
 		snprintf(text, sizeof(text), "this root has no %s, which is needed %s", missing->name, missing->use);

@@ -1,0 +1,69 @@
+# What recorder says of the kernel and of its own rights, and what the least of them are.
+# limit: 120
+. "$LIVE/lib.sh"
+need setpriv unshare
+
+chmod 755 "$scratch"
+binary=$scratch/recorder
+cp "$RECORDER" "$binary" && chmod 755 "$binary"
+mkdir "$scratch/nobodys" && chown nobody "$scratch/nobodys" && cd "$scratch/nobodys" || exit 1
+nobody=(setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups)
+
+# said STATUS WORD COMMAND...: ends with the status, and one line and a hint with the word in it.
+said() {
+	local status=$1 word=$2 got text; shift 2
+	text=$("$@" 2>&1); got=$?
+	[ $got -eq "$status" ] || { echo "status $got, want $status: $text"; return 1; }
+	grep -qF -- "$word" <<< "$text" || { echo "no '$word' in: $text"; return 1; }
+	[ "$(grep -vc '^recorder: try: ' <<< "$text")" -eq 1 ] || { echo "more than a line: $text"; return 1; }
+	[ -z "$(ls -A)" ] || { echo "files were written: $(ls -A)"; rm -rf ./*; return 1; }
+}
+
+check "not root" said 125 "needs root" "${nobody[@]}" "$binary" true
+check "root without CAP_PERFMON" said 125 CAP_PERFMON setpriv --bounding-set -perfmon,-sys_admin "$binary" true
+check "root of a user namespace" said 125 "user namespace" unshare --user --map-root-user "$binary" true
+check "no types of the kernel" said 125 /sys/kernel/btf "$binary" --no-feature btf true
+check "no ring buffer" said 125 "ring buffer" "$binary" --no-feature ringbuf true
+
+refuses_setuid() {
+	cp "$binary" "$scratch/setuid" && chmod 4755 "$scratch/setuid"
+	"${nobody[@]}" test "$(findmnt -no OPTIONS -T "$scratch" | grep -c nosuid)" = 0 || return 0
+	said 125 set-uid "${nobody[@]}" "$scratch/setuid" true
+}
+check "set-uid is refused" refuses_setuid
+
+least_rights() {
+	"${nobody[@]}" --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon "$binary" -q -o out -- sh -c 'exit 3'
+	equal $? 3 && uftrace_accepts out && replay out | grep -q sys_exit_group || return 1
+	rm -rf out out.*
+}
+check "CAP_BPF and CAP_PERFMON are enough" least_rights
+
+doctor() {
+	local text got f
+	text=$("$binary" --doctor); got=$?
+	[ $got -eq 0 ] || { echo "status $got: $text"; return 1; }
+	for f in btf ringbuf tp-btf task-storage uprobe-multi uprobe-session write-user nop5-fork-safe; do
+		grep -qE "^  $f +(yes|no) " <<< "$text" || { echo "no line for $f: $text"; return 1; }
+	done
+	grep -q '^recording is possible' <<< "$text" || { echo "$text"; return 1; }
+	[ "$(awk '{ if (length > n) n = length } END { print (n <= 100) }' <<< "$text")" = 1 ] || { echo "lines too long"; return 1; }
+}
+check "--doctor where recording is possible" doctor
+denied() { "$binary" --doctor --no-feature uprobe-session | grep -qE '^  uprobe-session +denied '; }
+check "--doctor shows what was denied" denied
+doctor_of_nobody() { "${nobody[@]}" "$binary" --doctor > text; equal $? 1 && grep -q '^recording is not possible: .*root' text; }
+check "--doctor for an ordinary user" doctor_of_nobody
+
+# Nothing of ours must be left behind by the trials: no probe, no program, no process.
+leaves_nothing() {
+	local before after
+	before=$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null | wc -l)
+	"$binary" --doctor > /dev/null
+	after=$(cat /sys/kernel/tracing/uprobe_events 2>/dev/null | wc -l)
+	equal "$after" "$before" || return 1
+	for _ in $(seq 50); do pgrep -f "^$binary" > /dev/null || return 0; sleep 0.1; done
+	echo "still running: $(pgrep -af "^$binary")"
+	return 1
+}
+check "--doctor leaves nothing behind" leaves_nothing
