@@ -42,6 +42,9 @@ static struct func prog_func[] = {
 	{ .addr = 0x10c0, .size = 0x20, .name = "_ZN3foo3barEi" },
 	{ .addr = 0x1100, .size = 0x10, .name = "puts", .flags = FUNC_PLT },
 	{ .addr = 0x1110, .size = 0,	.name = "last" },
+	{ .addr = 0x1120, .size = 16,	.name = "execvp", .flags = FUNC_PLT },
+	{ .addr = 0x1130, .size = 16,	.name = "_setjmp", .flags = FUNC_PLT },
+	{ .addr = 0x1140, .size = 16,	.name = "longjmp", .flags = FUNC_PLT },
 };
 static struct func child_func[] = {
 	{ .addr = 0x1000, .size = 0x40, .name = "child_main" },
@@ -55,7 +58,7 @@ static struct image child = {
 	.path = CHILD_EXE, .load_size = 0x5000, .func = child_func, .func_count = ARRAY_SIZE(child_func),
 };
 
-enum { MAIN, A, B, BAR, PUTS, LAST };
+enum { MAIN, A, B, BAR, PUTS, LAST, EXECVP, SETJMP, LONGJMP };
 enum { CHILD_MAIN, WORK };
 
 /* --- making events --- */
@@ -726,6 +729,43 @@ TEST(ends_that_were_not_seen_are_ends)
 	end_task(d, t);
 	finish(d);
 	CHECK_STR(replay(d), "main() {\n  a() {\n    b();\n  } /* a */\n  sys_close(1);\n} /* main */\n");
+}
+
+TEST(frames_end_when_we_say_so_at_longjmp_and_at_an_exec_that_fails)
+{
+	DESK;
+	struct task *t = begin(d);
+
+	enter(d, t, MAIN);
+	enter(d, t, SETJMP);
+	leave(d, t);
+	enter(d, t, A);
+	enter(d, t, LONGJMP);
+	leave_as(d, t, ENDED_INFERRED);
+	leave_as(d, t, ENDED_INFERRED);
+	enter(d, t, B);
+	enter(d, t, EXECVP);
+	sys_enter(d, t, SYS_execve, 0, 0, 0);
+	sys_exit(d, t, -ENOENT);
+	leave(d, t);
+	leave(d, t);
+	leave(d, t);
+	finish(d);
+	CHECK_STR(replay(d),
+		  "main() {\n"
+		  "  _setjmp();\n"
+		  "  a() {\n"
+		  "    longjmp ();\n"
+		  "  } /* a */\n"
+		  "  b() {\n"
+		  "    execvp () {\n"
+		  "      sys_execve(NULL, NULL, NULL) = ENOENT;\n"
+		  "    } /* execvp  */\n"
+		  "  } /* b */\n"
+		  "} /* main */\n");
+	CHECK_STR(shell(d, "uftrace report -d $d --no-pager -f call -s func | awk 'NR > 2 { print $1 $2 }' | tr '\\n' ' '"),
+		  "1_setjmp 1a 1b 1execvp 1longjmp 1main 1sys_execve ");
+	check_all_readers(d);
 }
 
 static void lose(struct desk *d, struct task *t, uint64_t calls, uint64_t functions)

@@ -285,12 +285,31 @@ const struct uf_module *uf_module_at(const struct uf_modules *m, const char *pat
 	return mod;
 }
 
+/*
+ * Functions at whose names the reader throws frames away by itself
+ * (utils/fstack.c:fixup_syms), whether they succeed or not. We say when a frame
+ * ends, so they get a name that it does not know: a space behind it.
+ */
+static const char *const magic_names[] = {
+	"execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe",
+	"longjmp", "siglongjmp", "__longjmp_chk",
+};
+
+static bool is_magic(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(magic_names); i++)
+		if (!strcmp(name, magic_names[i]))
+			return true;
+	return false;
+}
+
 static void put_symbol(struct out *o, uint64_t addr, char type, const char *name)
 {
 	char clean[SYMBOL_MAX];
 
 	uf_clean(clean, sizeof(clean), name, UF_LINE);
-	out_printf(o, "%016llx %c %s\n", (unsigned long long)addr, type, *clean ? clean : "_");
+	out_printf(o, "%016llx %c %s%s\n", (unsigned long long)addr, type, *clean ? clean : "_",
+		   is_magic(name) ? " " : "");
 }
 
 static void put_symbols(struct out *o, const struct image *img)
