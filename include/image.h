@@ -26,8 +26,8 @@ enum site_class {
 /* Why a function is treated as it is; more than one may hold. */
 #define FUNC_PLT	1u	/* a stub that calls a library's function: uftrace's type P */
 #define FUNC_MOVED	2u	/* the site is not the first instruction, entry and exit are still right */
-#define FUNC_ENTRY_ONLY	4u	/* its return must not be probed */
-#define FUNC_NEVER	8u	/* must not be probed at all: _start and its like */
+#define FUNC_ENTRY_ONLY	4u	/* its return must not be probed: setjmp(), and all of a file that is_go or switches_stacks */
+#define FUNC_NEVER	8u	/* must not be probed at all: _start and its like, or shows nothing of the program: frame_dummy */
 #define FUNC_TINY	16u	/* dear, and a body so small that a probe costs far more than it shows */
 #define FUNC_LOADS	32u	/* the site lies after instructions that touch memory */
 #define FUNC_ARGS_GONE	64u	/* the site lies after an argument register was overwritten */
@@ -42,7 +42,8 @@ struct func {
 	uint32_t    entry_sp_offset;	/* the same for entry_site */
 	uint8_t	    site_class;	/* enum site_class of site; never SITE_NOP5 */
 	uint8_t	    flags;	/* FUNC_* */
-	const char *name;	/* mangled, as the symbol table has it; PLT: the library function's; owned by the image */
+	const char *name;	/* mangled, as the symbol table has it, no version, no byte below '!'; PLT: the library
+				 * function's; none known: "sub_" and addr in hex; owned by the image */
 };
 
 struct image {
@@ -83,7 +84,10 @@ int  image_unpack(struct image **ret, const void *data, size_t len);	/* -EBADMSG
 /* The function that @addr (relative, as func.addr) lies in, or NULL. */
 const struct func *image_func_at(const struct image *img, uint64_t addr);
 
-/* The image child. One serves a whole recording; a file that kills it is named and left out. */
+/*
+ * The image child. Start it before any BPF object or target is opened: what it
+ * is forked from it remembers. One serves a whole recording; a file that kills it is named and left out.
+ */
 struct image_child;
 int  image_child_start(struct image_child **ret);
 void image_child_stop(struct image_child *c);

@@ -111,6 +111,37 @@ TEST(child_can_open_nothing_and_start_nothing)
 	check_child_lives(c);
 }
 
+TEST(child_holds_no_privilege_and_no_file_of_ours)
+{
+	__cleanup(image_child_stopp) struct image_child *c = NULL;
+	int secret = open("/etc/passwd", O_RDONLY);	/* not close-on-exec, and no exec will come */
+	pid_t nursery, worker;
+	char cmd[128];
+
+	need("pgrep");
+	CHECK(secret >= 0);
+	CHECK_INT(image_child_start(&c), 0);
+	check_child_lives(c);
+	snprintf(cmd, sizeof(cmd), "pgrep -P %d | head -1", (int)getpid());
+	nursery = atoi(line_of(cmd));
+	snprintf(cmd, sizeof(cmd), "pgrep -P %d | head -1", (int)nursery);
+	worker = atoi(line_of(cmd));
+	CHECK(nursery > 0 && worker > 0);
+	snprintf(cmd, sizeof(cmd), "sed -n 's/^Seccomp:\t//p' /proc/%d/status", (int)worker);
+	CHECK_STR(line_of(cmd), "2");
+	snprintf(cmd, sizeof(cmd), "sed -n 's/^NoNewPrivs:\t//p' /proc/%d/status", (int)worker);
+	CHECK_STR(line_of(cmd), "1");
+	if (geteuid() == 0) {
+		snprintf(cmd, sizeof(cmd), "sed -n 's/^Uid:\t//p' /proc/%d/status", (int)worker);
+		CHECK_STR(line_of(cmd), "65534\t65534\t65534\t65534");
+		snprintf(cmd, sizeof(cmd), "sed -n 's/^CapEff:\t//p' /proc/%d/status", (int)worker);
+		CHECK_STR(line_of(cmd), "0000000000000000");
+		snprintf(cmd, sizeof(cmd), "ls -l /proc/%d/fd | grep -vc -e socket: -e ^total", (int)worker);
+		CHECK_STR(line_of(cmd), "0");
+	}
+	close(secret);
+}
+
 TEST(child_survives_the_loss_of_its_nursery)
 {
 	__cleanup(image_child_stopp) struct image_child *c = NULL;
@@ -118,6 +149,7 @@ TEST(child_survives_the_loss_of_its_nursery)
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	char cmd[64];
 
+	need("pgrep");
 	CHECK_INT(image_child_start(&c), 0);
 	check_child_lives(c);
 	snprintf(cmd, sizeof(cmd), "pgrep -P %d | head -1", (int)getpid());
@@ -129,10 +161,12 @@ TEST(child_survives_the_loss_of_its_nursery)
 
 TEST(child_ends_with_its_recorder)
 {
+	pid_t recorder, nursery;
 	char cmd[64];
-	pid_t recorder = fork(), nursery;
 	int status;
 
+	need("pgrep");
+	recorder = fork();
 	if (!recorder) {
 		struct image_child *c = NULL;
 
