@@ -7,6 +7,7 @@
  */
 #include "recorder.bpf.h"
 #include "function.h"
+#include "stack.bpf.h"
 
 extern bool bpf_session_is_return(void) __ksym __weak;
 
@@ -43,7 +44,10 @@ int function_session(struct pt_regs *ctx)
 	cookie = bpf_get_attach_cookie(ctx);
 	if (bpf_session_is_return())
 		return function_record(t, ctx, cookie, REC_FUNC_EXIT);
-	return function_record(t, ctx, cookie, REC_FUNC_ENTRY);
+	if (is_home(t, user_sp(ctx)))
+		return function_record(t, ctx, cookie, REC_FUNC_ENTRY);
+	function_record(t, ctx, cookie | COOKIE_NO_EXIT, REC_FUNC_ENTRY);
+	return 1;
 }
 
 SEC("?uprobe")

@@ -25,6 +25,7 @@ struct task_state {
 	__u64	lost[REC_CLASSES];	/* records of it that found no space, since the last REC_TASK_LOST */
 	__u32	flags;			/* TASK_* */
 	__u32	pad;
+	__u64	home, home_bytes;	/* the stack whose returns are probed: stack.bpf.h; 0 bytes: not known yet */
 };
 
 #define TASK_ARMED	1u	/* our own child before its exec: recording begins at its next execve */

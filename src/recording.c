@@ -188,6 +188,7 @@ static int mark_command(struct recording *r)
 	struct {
 		uint64_t lost[REC_CLASSES];
 		uint32_t flags, pad;
+		uint64_t home, home_bytes;
 	} state = { .flags = 1 };
 	int pidfd = launch_pidfd(r->launch);
 

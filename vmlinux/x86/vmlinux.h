@@ -19,6 +19,8 @@ typedef __kernel_dev_t dev_t;
 
 typedef __kernel_pid_t pid_t;
 
+typedef unsigned long size_t;
+
 typedef struct {
 	int counter;
 } atomic_t;
@@ -44,6 +46,8 @@ struct task_struct {
 	char comm[16];
 	struct fs_struct *fs;
 	struct signal_struct *signal;
+	long unsigned int sas_ss_sp;
+	size_t sas_ss_size;
 	struct uprobe_task *utask;
 };
 
@@ -79,6 +83,12 @@ struct mm_struct {
 };
 
 struct vm_area_struct {
+	union {
+		struct {
+			long unsigned int vm_start;
+			long unsigned int vm_end;
+		};
+	};
 	struct file *vm_file;
 };
 

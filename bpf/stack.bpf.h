@@ -1,0 +1,65 @@
+/*
+ * stack.bpf.h - is the current task on its home stack, the one stack whose returns may be probed?
+ *
+ * The kernel keeps the open return probes of a task in one list and takes all of
+ * them to be on one stack, growing down: a probe or a return at a higher address
+ * drops every one below it as left. A handler on an alternate stack, or a
+ * coroutine, would make it drop frames that are still to return, and the task
+ * would be killed (SIGILL) when they do. So returns are probed on one stack of a
+ * task only, the first that a probed function runs on.
+ */
+#ifndef STACK_BPF_H
+#define STACK_BPF_H
+
+#include "recorder.bpf.h"
+
+/* Under the main stack so much is kept free of other mappings: MIN_GAP of arch/x86/mm/mmap.c, arm64 in mm/util.c. */
+#define MAIN_STACK_BYTES	(128ull << 20)
+
+struct stack {
+	__u64	start, bytes;
+};
+
+static long note_stack(struct task_struct *task, struct vm_area_struct *vma, struct stack *s)
+{
+	s->start = vma->vm_start;
+	s->bytes = vma->vm_end - vma->vm_start;
+	return 0;
+}
+
+/* The stack at @sp becomes the task's home. Where it cannot be told now, the next call may try again. */
+static __noinline int find_home(struct task_state *t, __u64 sp)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 top = task->mm->start_stack;
+	struct stack s = {};
+
+	if (!t)
+		return 0;
+	if (sp <= top && top - sp < MAIN_STACK_BYTES)
+		s = (struct stack){ top - MAIN_STACK_BYTES, MAIN_STACK_BYTES + 1 };
+	else
+		bpf_find_vma(task, sp, note_stack, &s, 0);
+	t->home = s.start;
+	t->home_bytes = s.bytes;
+	return 0;
+}
+
+/* On the stack that sigaltstack(2) set: it may lie inside a mapping that is home. */
+static __always_inline bool is_on_signal_stack(__u64 sp)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return sp - task->sas_ss_sp < task->sas_ss_size;
+}
+
+static __always_inline bool is_home(struct task_state *t, __u64 sp)
+{
+	if (is_on_signal_stack(sp))
+		return false;
+	if (!t->home_bytes)
+		find_home(t, sp);
+	return sp - t->home < t->home_bytes;
+}
+
+#endif
