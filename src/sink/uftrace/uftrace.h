@@ -2,7 +2,7 @@
  * uftrace.h - the parts of a uftrace.data directory.
  *
  *	uftrace.c	<tid>.dat: events become records
- *	args.c		syscalls as functions of a module of our own, with arguments
+ *	args.c		syscalls as functions of a module of our own, with arguments (calls.h)
  *	tasks.c		task.txt: which task lives in which session
  *	maps.c		sid-*.map: what lies where in a session
  *	symbols.c	*.sym: the functions of a module
@@ -180,7 +180,7 @@ int  uf_tasks_move(struct uf_tasks *t, const struct uf_session *from, struct uf_
  */
 int  uf_tasks_write(struct uf_tasks *t, bool is_last);
 
-/* --- args.c: syscalls --- */
+/* --- args.c, values.c, slots.c: syscalls --- */
 
 /* Addresses where no program can have code. */
 #ifdef __x86_64__
