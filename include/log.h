@@ -38,8 +38,11 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Only with -v. */
 void detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The status line: overwritten by the next one, erased by any message; @fmt NULL erases it. Only on a terminal, and
- * not while another process group or a raw mode owns it: an editor, a pager, a prompt. */
+/*
+ * The status line, below what the command last wrote: replaced by the next one, erased by any message; @fmt NULL
+ * erases it. Only on a terminal, and not while another process group or a raw mode owns it: an editor, a pager, a
+ * prompt with editing.
+ */
 void status_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -3,8 +3,12 @@
  *
  * A message is formatted first and escaped then, so whatever a %s brought
  * along, no byte of it can move a cursor or begin a second line. It goes out
- * in one write(2), so lines of two threads never mix. The status line is the
- * one thing without an end of line: whoever prints next erases it first.
+ * in one write(2), so lines of two threads never mix.
+ *
+ * The status line shares the terminal with the command, which knows nothing of
+ * it and may be in the middle of a line, a prompt say. So it is drawn on the line
+ * below the cursor and the cursor goes back; what lies right of the cursor and
+ * below is never the command's, and is cleared before every drawing.
  */
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -13,7 +17,10 @@
 #include "base.h"
 #include "log.h"
 
-#define ERASE_LINE	"\r\033[K"	/* ECMA-48: carriage return, erase to the end of the line */
+/* ECMA-48 and DEC's: what every terminal but TERM=dumb obeys. */
+#define CLEAR		"\033[J"			/* from the cursor to the end of the screen */
+#define GO_BELOW	"\033D\033M" "\0337" "\033[B\r"	/* make room: down (scrolls), up; save; down, to the left */
+#define COME_BACK	"\0338"
 
 static struct {
 	pthread_mutex_t lock;
@@ -109,7 +116,7 @@ static void print_line(const char *before, int err, const char *fmt, va_list arg
 	line = malloc(room);
 	if (!line)
 		return;
-	len = snprintf(line, room, "%srecorder: %s", ERASE_LINE, before);
+	len = snprintf(line, room, "%srecorder: %s", CLEAR, before);
 	len += log_escape(line + len, room - len, message);
 	if (err)
 		len += snprintf(line + len, room - len, ": %s", strerror(-err));
@@ -119,7 +126,7 @@ static void print_line(const char *before, int err, const char *fmt, va_list arg
 	if (log_state.has_status)
 		put(line, len);
 	else
-		put(line + strlen(ERASE_LINE), len - strlen(ERASE_LINE));
+		put(line + strlen(CLEAR), len - strlen(CLEAR));
 	log_state.has_status = false;
 	pthread_mutex_unlock(&log_state.lock);
 }
@@ -181,9 +188,12 @@ void detail(const char *fmt, ...)
  */
 static size_t status_columns(void)
 {
+	const char *term = getenv("TERM");
 	struct winsize size = {};
 	struct termios mode;
 
+	if (!term || !*term || !strcmp(term, "dumb"))
+		return 0;
 	if (tcgetattr(STDERR_FILENO, &mode) || !(mode.c_lflag & ICANON))
 		return 0;
 	if (tcgetpgrp(STDERR_FILENO) != getpgrp())
@@ -206,21 +216,22 @@ static size_t cut_to_columns(const char *text, size_t columns)
 
 void status_line(const char *fmt, ...)
 {
-	static const size_t before = sizeof(ERASE_LINE) - 1;
-	char message[512], line[sizeof(message) * 4 + sizeof(ERASE_LINE)] = ERASE_LINE;
-	size_t columns = status_columns(), len = before;
+	char message[512], line[sizeof(message) * 4 + 64], *text = stpcpy(line, CLEAR GO_BELOW);
+	size_t columns = fmt ? status_columns() : 0;
 	va_list args;
 
-	if (fmt && columns) {
+	if (columns) {
 		va_start(args, fmt);
 		vsnprintf(message, sizeof(message), fmt, args);
 		va_end(args);
-		log_escape(line + before, sizeof(line) - before, message);
-		len += cut_to_columns(line + before, columns);
+		log_escape(text, sizeof(message) * 4, message);
+		strcpy(text + cut_to_columns(text, columns), COME_BACK);
 	}
 	pthread_mutex_lock(&log_state.lock);
-	if (len > before || (log_state.has_status && isatty(STDERR_FILENO)))
-		put(line, len);
-	log_state.has_status = len > before;
+	if (columns)
+		put(line, strlen(line));
+	else if (log_state.has_status && !fmt)
+		put(CLEAR, strlen(CLEAR));
+	log_state.has_status = columns || (log_state.has_status && fmt);
 	pthread_mutex_unlock(&log_state.lock);
 }
