@@ -32,10 +32,10 @@ check "and it is whole" truth again.data both.out
 # What is no raw file is refused in one line, and so is half of one.
 echo nonsense > nonsense
 plain --replay nonsense -o none.data
-check "a file of another kind is refused" equal $? 125
+check "a file of another kind is refused" [ $? -ne 0 ]
 check "in one line that names it" grep -q "^recorder: .*nonsense" replay.err
 head -c 5000 "$file" > half
 plain --replay half -o half.data
 status=$?
 check "half a file is said to be damaged" grep -q "^recorder: .*half" replay.err
-check "half a file ends as a failure or with what is left of it" [ $status -eq 125 -o -e half.data/info ]
+check "half a file ends as a failure or with what is left of it" [ $status -ne 0 -o -e half.data/info ]

@@ -15,7 +15,7 @@ line_with() {	# all of the words in one line
 while read -r kind rest; do
 	case $kind in
 	want)	check "calls: $rest" line_with "$rest;" ;;
-	errno)	check "fails: $rest" line_with $rest ;;
+	errno)	check "fails: $rest" line_with "${rest% *}" "= ${rest##* }" ;;
 	some)	check "seen: $rest" line_with "$rest(" ;;
 	flags)	check "flags: $rest" line_with $rest ;;
 	esac
@@ -28,10 +28,10 @@ check "uftrace opens it without a complaint" uftrace_accepts args.data
 
 record short.data -s 8 -- "$PROGRAMS/sysargs" > /dev/null
 replay short.data > args.txt
-check "-s 8 takes eight bytes of a string" line_with sys_openat '"/etc/pas"...'
-record long.data -s 200 -- "$PROGRAMS/sysargs" > /dev/null
+check "-s 8 takes eight bytes of a string" line_with sys_openat '"/etc/pas..."'
+record long.data -s 64 -- "$PROGRAMS/sysargs" > /dev/null
 replay long.data > args.txt
-check "-s 200 takes all of it" grep -qE 'sys_openat\(AT_FDCWD, "/x{118}"[,)]' args.txt
+check "-s 64 takes sixty-four" grep -qE 'sys_openat\(AT_FDCWD, "/x{63}\.\.\."' args.txt
 
 # The storm: every call, to the unit, and nothing of what the kernel's own probes call.
 record storm.data -- "$PROGRAMS/syscalls" 20000 > storm.out
@@ -58,7 +58,7 @@ check "--no-syscalls is none of them" equal "$(names none.data)" ""
 # A call that does not come back is closed: the task that was killed in it, the one that exits, the one that execs.
 record open.data -- bash -c 'sleep 100 & sleep 0.3; kill -9 $!; wait $! 2>/dev/null; exec true' > /dev/null
 replay open.data > open.txt
-check "a call in which a task is killed is closed" grep -qE 'sys_clock_nanosleep\(.*\)( = .*)?;' open.txt
+check "a call in which a task is killed is closed" equal "$(grep -c 'sys_clock_nanosleep(.*{$' open.txt)" "$(grep -c '} .*/\* sys_clock_nanosleep \*/' open.txt)"
 check "exit_group is closed" grep -qE 'sys_exit_group\(.*\);' open.txt
 check "an exec is shown with its file" grep -qE 'sys_execve\("[^"]*/true"' open.txt
 check "uftrace opens that too" uftrace_accepts open.data

@@ -27,11 +27,11 @@ int main(void)
 	printf("want sys_close(%d) = 0\n", fd);
 
 	syscall(SYS_openat, AT_FDCWD, "/no/such/file", O_RDONLY);
-	printf("errno sys_openat \"/no/such/file\" ENOENT\n");
+	printf("errno sys_openat(AT_FDCWD, \"/no/such/file\", O_RDONLY) ENOENT\n");
 	syscall(SYS_close, -1);
-	printf("errno sys_close -1 EBADF\n");
+	printf("errno sys_close(-1) EBADF\n");
 	syscall(SYS_openat, AT_FDCWD, NULL, O_RDONLY);
-	printf("errno sys_openat NULL EFAULT\n");
+	printf("errno sys_openat(AT_FDCWD, NULL, O_RDONLY) EFAULT\n");
 
 	memset(longname, 'x', sizeof(longname) - 1);
 	longname[0] = '/';
@@ -43,7 +43,7 @@ int main(void)
 	printf("odd sys_openat recorder\n");
 
 	syscall(SYS_mkdirat, AT_FDCWD, "/no/such/dir/here", 0750);
-	printf("errno sys_mkdirat \"/no/such/dir/here\" ENOENT\n");
+	printf("errno sys_mkdirat(AT_FDCWD, \"/no/such/dir/here\", ENOENT\n");
 	syscall(SYS_pipe2, pair, O_CLOEXEC);
 	syscall(SYS_write, pair[1], "hello pipe", 10);
 	syscall(SYS_read, pair[0], longname, 100);
@@ -53,7 +53,7 @@ int main(void)
 	syscall(SYS_kill, getpid(), 0);
 	printf("some sys_kill\n");
 	syscall(999, 1, 2, 3);		/* no such call: recorded all the same */
-	printf("some sys_999\n");
+	printf("errno (0x1, 0x2, 0x3 ENOSYS\n");
 	fflush(stdout);
 	return 0;
 }
