@@ -31,6 +31,9 @@
 
 #define WAIT_TURNS	(1u << 23)	/* BPF_MAX_LOOPS; a turn takes 0.3 us or more */
 #define WAIT_ROUNDS	8
+#define LOOKS		64	/* at the slot's state, a turn */
+#define FIRST_WAY_NS	2000	/* of waiting before the task gives way for the first time: who serves it may be on another CPU */
+#define GIVE_WAY_NS	50000	/* between one giving way and the next */
 
 /* Set before the load: bpf_probe_write_user() may be used. */
 const volatile bool gate_can_write;
@@ -143,12 +146,25 @@ static __always_inline bool is_deserted(const struct gate_slot *s)
 	return s->kind == GATE_EXEC && !(recording && gate_exec_open);
 }
 
+/*
+ * A turn: look often, give way now and then. Giving way takes the lock of the
+ * task's own memory map, which whoever is to set probes in it needs too, site by
+ * site: taken all the time it would hold him up for milliseconds each.
+ */
 static long wait_turn(__u32 i, struct gate_slot **slot)
 {
 	struct gate_slot *s = *slot;
+	__u64 now = bpf_ktime_get_ns();
 
-	return *(volatile __u32 *)&s->state >= GATE_DONE || is_deserted(s) || give_way(s->sp) ||
-	       bpf_ktime_get_ns() > s->until;
+	if (now > s->next_way) {
+		if (give_way(s->sp))
+			return 1;
+		s->next_way = bpf_ktime_get_ns() + GIVE_WAY_NS;
+	}
+	for (int k = 0; k < LOOKS; k++)
+		if (*(volatile __u32 *)&s->state >= GATE_DONE)
+			return 1;
+	return is_deserted(s) || now > s->until;
 }
 
 /* Wait until the slot is done, then free it. False when it failed, took too long or the task is dying. */
@@ -158,7 +174,8 @@ static __noinline bool gate_wait(struct gate_slot *s, __u64 timeout)
 
 	if (!s)
 		return false;
-	s->until = bpf_ktime_get_ns() + timeout;
+	s->next_way = bpf_ktime_get_ns() + FIRST_WAY_NS;
+	s->until = s->next_way + timeout;
 	for (int i = 0; i < WAIT_ROUNDS && bpf_loop(WAIT_TURNS, wait_turn, &s, 0) == WAIT_TURNS; i++)
 		;
 	if (gate_move(s, GATE_WAITING, GATE_FREE) || gate_move(s, GATE_SERVING, GATE_LEFT))

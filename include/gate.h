@@ -60,6 +60,7 @@ struct gate_slot {
 	/* The BPF program's own: see keep of its stack there. */
 	__u64		sp;		/* of the task at the gate */
 	__u64		until;		/* ns, CLOCK_MONOTONIC: when it gives up */
+	__u64		next_way;	/* when it gives way next */
 	__u64		cursor;		/* where it is in the kernel's list */
 	__u64		trampoline;
 	__u64		seen;		/* a word of the task's memory */
@@ -81,7 +82,7 @@ struct gate_notice {
 	struct gate_file file;
 };
 
-_Static_assert(sizeof(struct gate_slot) == 64 + 16 * GATE_FRAMES, "no holes");
+_Static_assert(sizeof(struct gate_slot) == 72 + 16 * GATE_FRAMES, "no holes");
 _Static_assert(sizeof(struct gate_notice) == 32, "no holes");
 
 #ifndef __bpf__

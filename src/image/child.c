@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -219,6 +220,7 @@ static void __attribute__((noreturn)) nurse(int control, pid_t recorder, image_r
 
 	reset_signals();
 	setsid();			/* out of reach of the terminal's Ctrl-C and Ctrl-Z */
+	(void)setpriority(PRIO_PROCESS, 0, -20);	/* a target's task may wait, busily, for the answer */
 	err = close_others(control);
 	control = 3;
 	err = err ?: sandbox_leave_privileges();
