@@ -7,8 +7,14 @@
  * the function's start, and a probe there sees the same entry and the same
  * return address, as long as the way there is straight, nothing jumps into it
  * and it leaves %rsp alone. So the first WINDOW instructions are looked at, and
- * all code is decoded once for its direct branches. Where %rsp moved, the site
+ * all code is searched for direct branches into them. Where %rsp moved, the site
  * tells of the entry but not where the return address lies.
+ *
+ * The search is quick because it decodes little: first the bytes a site may be
+ * chosen among are marked, as if nothing jumped there; then every byte of the
+ * code is taken for the start of a branch. What leads to a marked byte by 32
+ * bits is believed, since chance hardly makes one. What does by 8 bits is
+ * believed only if decoding its function finds it too.
  *
  * A nop of five bytes is a site only where it begins a function: kernels that
  * rewrite it into a call write below %rsp, where a leaf function in its middle
@@ -214,95 +220,23 @@ static bool look(const ZydisDecoder *decoder, const uint8_t *code, size_t len, s
 	return true;
 }
 
-static void mark_target(const struct reader *r, struct code *code, uint64_t addr)
+static bool is_set(const uint8_t *bits, uint64_t at)
 {
-	uint64_t at = addr - code->piece.addr;
+	return bits[at / 8] >> at % 8 & 1;
+}
 
-	if (addr < code->piece.addr || at >= code->piece.len) {
-		code = reader_code(r, addr);
-		if (!code)
-			return;
-		at = addr - code->piece.addr;
-	}
-	code->target[at / 8] |= 1u << at % 8;
+static void set(uint8_t *bits, uint64_t at)
+{
+	bits[at / 8] |= 1u << at % 8;
 }
 
 /* Does a branch lead to an address after @from, up to and including @to? */
 static bool is_target_between(const struct code *code, uint64_t from, uint64_t to)
 {
 	for (uint64_t at = from + 1 - code->piece.addr; at <= to - code->piece.addr; at++)
-		if (code->target[at / 8] >> at % 8 & 1)
+		if (is_set(code->target, at))
 			return true;
 	return false;
-}
-
-/* call *slot(%rip) where the slot is a library function's: what -fno-plt makes. crt1.o's own are not meant. */
-static bool is_call_by_slot(const struct reader *r, const ZydisDecodedInstruction *insn, uint64_t next)
-{
-	const struct slot *slot;
-	const char *name;
-
-	if (insn->opcode != 0xff || insn->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || insn->raw.modrm.mod != 0 ||
-	    insn->raw.modrm.rm != 5 || (insn->raw.modrm.reg != 2 && insn->raw.modrm.reg != 4))
-		return false;
-	slot = reader_slot(r, next + insn->raw.disp.value);
-	name = slot ? r->names + slot->name : "";
-	return *name && strcmp(name, "__libc_start_main") && !(name_flags(name, false) & FUNC_NEVER);
-}
-
-/* Decodes from @at to @end and notes where direct branches lead. What cannot be decoded is data: a byte is skipped. */
-static void scan(struct reader *r, const ZydisDecoder *decoder, struct code *code, uint64_t at, uint64_t end)
-{
-	ZydisDecodedInstruction insn;
-
-	while (at < end) {
-		const uint8_t *bytes = code->piece.data + (at - code->piece.addr);
-
-		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(decoder, NULL, bytes, MIN(end - at, (uint64_t)INSN_MAX), &insn))) {
-			at++;
-			continue;
-		}
-		at += insn.length;
-		for (unsigned i = 0; i < ARRAY_SIZE(insn.raw.imm); i++)
-			if (insn.raw.imm[i].size && insn.raw.imm[i].is_relative)
-				mark_target(r, code, at + insn.raw.imm[i].value.s);
-		if (is_call_by_slot(r, &insn, at))
-			r->img->no_plt_calls++;
-	}
-}
-
-/* All code, afresh from each function's start, so that data between functions misleads no further than the next. */
-static int scan_all(struct reader *r)
-{
-	ZydisDecoder decoder;
-	size_t next = 0;
-
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
-	for (size_t i = 0; i < r->code_count; i++) {
-		r->code[i].target = calloc(1, r->code[i].piece.len / 8 + 1);
-		if (!r->code[i].target)
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < r->span_count; i++) {
-		uint64_t at = r->span[i].addr, end = at + r->span[i].len;
-		struct code *code = reader_code(r, at);
-
-		while (next < r->found_count && r->found[next].addr < at)
-			next++;
-		while (code && at < end) {
-			uint64_t stop = next < r->found_count ? MIN(r->found[next].addr, end) : end;
-
-			if (!r->span[i].is_plt)
-				scan(r, &decoder, code, at, stop);
-			at = stop;
-			if (at < end) {
-				mark_target(r, code, at);
-				next++;
-			}
-		}
-	}
-	return 0;
 }
 
 /* @s at w->at: is it the site to take? */
@@ -310,6 +244,7 @@ static void consider(struct found *f, const struct step *s, const struct walk *w
 {
 	bool is_moved = w->at != f->addr;
 
+	f->seen = w->at;
 	if (s->is_nop5) {
 		if (s->is_known_nop5 && w->only_landing && w->at % PAGE_BYTES <= PAGE_BYTES - NOP5)
 			f->nop5_site = w->at;
@@ -354,6 +289,148 @@ static void choose(const ZydisDecoder *decoder, const struct code *code, uint64_
 		if (f->entry_site && w.pushed)
 			return;
 	}
+}
+
+/* The last function that begins at or before @addr; NULL: none. */
+static struct found *found_before(const struct reader *r, uint64_t addr)
+{
+	size_t low = 0, high = r->found_count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (r->found[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &r->found[low - 1] : NULL;
+}
+
+/* Decodes the function @p lies in, once, and marks where its direct branches lead. */
+static void confirm(struct reader *r, const ZydisDecoder *minimal, struct code *code, uint64_t p)
+{
+	struct found *f = found_before(r, p);
+	const struct span *span = reader_span(r, p);
+	uint64_t at = f && f->addr >= span->addr ? f->addr : span->addr, end = span->addr + span->len;
+	ZydisDecodedInstruction insn;
+
+	if (f && at == f->addr) {
+		if (f->is_scanned)
+			return;
+		f->is_scanned = true;
+	}
+	if (f && f + 1 < r->found + r->found_count)
+		end = MIN(end, f[1].addr);
+	while (at < end) {
+		const uint8_t *bytes = code->piece.data + (at - code->piece.addr);
+
+		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(minimal, NULL, bytes, MIN(end - at, (uint64_t)INSN_MAX),
+							      &insn))) {
+			at++;		/* data */
+			continue;
+		}
+		at += insn.length;
+		if (insn.raw.imm[0].size && insn.raw.imm[0].is_relative) {
+			uint64_t to = at + insn.raw.imm[0].value.s - code->piece.addr;
+
+			if (to < code->piece.len)
+				set(code->target, to);
+		}
+	}
+}
+
+/* call or jmp *slot(%rip) where the slot is a library function's: what -fno-plt makes. crt1.o's own are not meant. */
+static bool is_call_by_slot(const struct reader *r, uint64_t target)
+{
+	const struct slot *slot = reader_slot(r, target);
+	const char *name = slot ? r->names + slot->name : "";
+
+	return *name && strcmp(name, "__libc_start_main") && !(name_flags(name, false) & FUNC_NEVER);
+}
+
+/* The first bytes of branches; of two-byte opcodes the second, behind 0f. */
+enum { NO_BRANCH, SHORT, NEAR, NEAR_IF_0F, BY_SLOT };
+
+static const uint8_t branches[256] = {
+	[0x70 ... 0x7f] = SHORT, [0xe0 ... 0xe3] = SHORT, [0xeb] = SHORT,
+	[0xe8 ... 0xe9] = NEAR, [0x80 ... 0x8f] = NEAR_IF_0F,
+	[0xff] = BY_SLOT,
+};
+
+/* Looks at each byte of @span as the start of a branch; @watched: bits of the bytes that matter. */
+static void search(struct reader *r, const ZydisDecoder *minimal, struct code *code, const struct span *span,
+		   const uint8_t *watched)
+{
+	const uint8_t *bytes = code->piece.data;
+	uint64_t begin = span->addr - code->piece.addr, end = begin + span->len, len = code->piece.len;
+
+	for (uint64_t p = begin; p + 1 < end; p++) {
+		unsigned kind = branches[bytes[p]];
+		uint64_t to;
+		int32_t by;
+
+		if (kind == NO_BRANCH || (kind == NEAR_IF_0F && (p == begin || bytes[p - 1] != 0x0f)))
+			continue;
+		if (kind != SHORT && p + 6 > len)
+			continue;
+		if (kind == SHORT) {
+			to = p + 2 + (int8_t)bytes[p + 1];
+			if (to < len && is_set(watched, to) && !is_set(code->target, to))
+				confirm(r, minimal, code, code->piece.addr + p);
+			continue;
+		}
+		if (kind == BY_SLOT) {
+			memcpy(&by, bytes + p + 2, sizeof(by));
+			if (bytes[p + 1] == 0x15 || bytes[p + 1] == 0x25)
+				r->img->no_plt_calls += is_call_by_slot(r, code->piece.addr + p + 6 + (int64_t)by);
+			continue;
+		}
+		memcpy(&by, bytes + p + 1, sizeof(by));
+		to = p + 5 + (int64_t)by;
+		if (to < len && is_set(watched, to))
+			set(code->target, to);
+	}
+}
+
+/* Marks what of @code is passed on the way to a possible site; true when there is any. */
+static bool watch(struct reader *r, const ZydisDecoder *full, const struct code *code, uint8_t *watched)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->found_count; i++) {
+		struct found *f = &r->found[i], trial = *f;
+
+		if (f->addr - code->piece.addr >= code->piece.len)
+			continue;
+		set(code->target, f->addr - code->piece.addr);	/* where one begins, others enter */
+		if (f->is_part || f->flags & FUNC_PLT || !f->size)
+			continue;
+		choose(full, code, f->addr + f->size, &trial);
+		for (uint64_t at = f->addr + 1; at <= trial.seen; at++) {
+			set(watched, at - code->piece.addr);
+			any = true;
+		}
+	}
+	return any;
+}
+
+static int find_targets(struct reader *r, const ZydisDecoder *full, const ZydisDecoder *minimal)
+{
+	for (size_t i = 0; i < r->code_count; i++) {
+		struct code *code = &r->code[i];
+		__cleanup(free_ptr) uint8_t *watched = calloc(1, code->piece.len / 8 + 1);
+
+		code->target = calloc(1, code->piece.len / 8 + 1);
+		if (!code->target || !watched)
+			return -ENOMEM;
+		if (!watch(r, full, code, watched))
+			continue;
+		for (size_t j = 0; j < r->span_count; j++)
+			if (!r->span[j].is_plt && reader_code(r, r->span[j].addr) == code)
+				search(r, minimal, code, &r->span[j], watched);
+	}
+	return 0;
 }
 
 /* Calls nothing, and is short or runs straight through: a probe would cost far more than the function. */
@@ -423,13 +500,14 @@ static void choose_one(const ZydisDecoder *full, const ZydisDecoder *minimal, co
 int sites_choose(struct reader *r)
 {
 	ZydisDecoder full, minimal;
-	int err = scan_all(r);
+	int err;
 
-	if (err)
-		return err;
 	ZydisDecoderInit(&full, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	ZydisDecoderInit(&minimal, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	ZydisDecoderEnableMode(&minimal, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
+	err = find_targets(r, &full, &minimal);
+	if (err)
+		return err;
 	for (size_t i = 0; i < r->found_count; i++)
 		if (!r->found[i].is_part)
 			choose_one(&full, &minimal, r, &r->found[i]);
