@@ -12,7 +12,7 @@
 #include "base.h"
 #include "clock.h"
 
-/* The rest of the line in @path that begins with @key, after the first character of @after; NULL: none. free() it. */
+/* Of the line in @path that begins with @key: what follows the first of @after. NULL: none. free() it. */
 static char *value_in(const char *path, const char *key, const char *after)
 {
 	__cleanup(close_file) FILE *f = fopen(path, "re");
@@ -33,7 +33,7 @@ static char *value_in(const char *path, const char *key, const char *after)
 	return NULL;
 }
 
-/* arm64 has no line of that kind: the architecture's name says enough, and how uftrace names its registers. */
+/* arm64 has no such line: its own name says enough, and tells uftrace what its registers are called. */
 static char *cpu_model(void)
 {
 	char *model = value_in("/proc/cpuinfo", "model name", ":");

@@ -123,7 +123,7 @@ void out_destroy(struct out *o)
 	free(o);
 }
 
-/* Open a parked file again. Whoever owns the directory may have put another file in its place: that one is not ours. */
+/* Open a parked file again. Whoever owns the directory may have put another in its place: not ours. */
 static int open_again(struct out *o)
 {
 	struct stat st;
@@ -162,7 +162,7 @@ static void write_block(struct out *o, const uint8_t *data, size_t len)
 	err = err ?: write_at(o->fd, data, len, o->written);
 	if (err) {
 		if (o->fd >= 0)
-			(void)!ftruncate(o->fd, o->written);	/* if that fails too, the file ends with a torn block */
+			(void)!ftruncate(o->fd, o->written);	/* if that fails too, a torn block is left */
 		set_error(o, err);
 	} else {
 		o->written += len;

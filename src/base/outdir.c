@@ -139,7 +139,8 @@ static bool names(const struct outdir *o, const char *name, const struct stat *s
 }
 
 /* Open the directory @name that is in the way, if it is one we may touch. Says why not. */
-static int open_present(const struct outdir *o, int *ret, const char *name, const char *suffix, struct stat *st)
+static int open_present(const struct outdir *o, int *ret, const char *name, const char *suffix,
+			struct stat *st)
 {
 	if (fstatat(o->parent, name, st, AT_SYMLINK_NOFOLLOW))
 		return fail(-errno, "cannot look at '%s%s'", o->path, suffix);

@@ -8,7 +8,7 @@
 #include "base.h"
 #include "sink/uftrace/calls.h"
 
-#define STRING_MAX	98	/* bytes of a string, as libmcount cuts them: readers render a call into 1024 */
+#define STRING_MAX	98	/* bytes of a string, as libmcount cuts them: a reader has 1024 for a call */
 #define STRINGS_MAX	392	/* of all strings of a call */
 
 /* A call on its way into a struct uf_shown. */
@@ -19,7 +19,7 @@ struct showing {
 	const struct rec_sys_exit *exit;	/* NULL: not seen */
 	const char		 *texts;
 	uint32_t		  text_len;
-	uint64_t		  context;	/* the values of all arguments with names: a text may depend on them */
+	uint64_t		  context;	/* of all arguments with names: a text may depend on them */
 	unsigned		  args;		/* shown */
 	size_t			  string_bytes;	/* so far */
 	uint8_t			  format[RESULT + 1];
@@ -102,10 +102,10 @@ static void put_string(struct showing *sh, const char *text, uint16_t len)
 
 static void put_null(struct showing *sh)
 {
-	put_string(sh, "\xff\xff\xff\xff", 4);		/* cmds/replay.c:get_argspec_string shows this as NULL */
+	put_string(sh, "\xff\xff\xff\xff", 4);	/* cmds/replay.c:get_argspec_string shows this as NULL */
 }
 
-/* Bytes of the escaped @text that may be kept so that no escape is torn and "..." fits within @room behind them. */
+/* Bytes of the escaped @text that may be kept so that no escape is torn and "..." fits within @room, too. */
 static size_t cut_escaped(const char *text, size_t room)
 {
 	size_t len = 0, n;
@@ -167,7 +167,8 @@ static void put_taken_text(struct showing *sh, unsigned i, const struct rec_text
 			put_string(sh, t->bytes, t->len);
 			return;
 		}
-		text_escape(t->bytes, MIN(t->len, wanted), t->len > wanted || t->flags & TEXT_CUT, text, sizeof(text));
+		text_escape(t->bytes, MIN(t->len, wanted), t->len > wanted || t->flags & TEXT_CUT,
+			    text, sizeof(text));
 	} else {
 		syscall_taken_text(sh->info->def, t, text, sizeof(text));
 	}

@@ -18,7 +18,7 @@
 #endif
 
 #define FACT_MAX	3800	/* bytes of a fact in a line */
-#define STACK_MIN	1024	/* frames: readers allocate and touch 40 bytes per frame and task, so no more than needed */
+#define STACK_MIN	1024	/* frames; no more than needed: readers touch 40 bytes of each, per task */
 #define STACK_MAX	65535	/* 16 bits */
 
 enum feature {
@@ -100,13 +100,15 @@ static void put_usage(struct out *o, const struct uf_summary *sum)
 		   seconds(u->ru_stime), seconds(u->ru_utime));
 	out_printf(o, "usageinfo:ctxsw=%ld / %ld (voluntary / involuntary)\nusageinfo:maxrss=%ld\n",
 		   u->ru_nvcsw, u->ru_nivcsw, u->ru_maxrss);
-	out_printf(o, "usageinfo:pagefault=%ld / %ld (major / minor)\nusageinfo:iops=%ld / %ld (read / write)\n",
-		   u->ru_majflt, u->ru_minflt, u->ru_inblock, u->ru_oublock);
+	out_printf(o, "usageinfo:pagefault=%ld / %ld (major / minor)\n", u->ru_majflt, u->ru_minflt);
+	out_printf(o, "usageinfo:iops=%ld / %ld (read / write)\n", u->ru_inblock, u->ru_oublock);
 }
 
 static void put_load(struct out *o, const struct uf_summary *sum)
 {
-	out_printf(o, "loadinfo:%.2f / %.2f / %.2f\n", sum->about->load[0], sum->about->load[1], sum->about->load[2]);
+	const double *load = sum->about->load;
+
+	out_printf(o, "loadinfo:%.2f / %.2f / %.2f\n", load[0], load[1], load[2]);
 }
 
 /* All specs are in the .dbg file, which is only read with auto-args. */
@@ -124,8 +126,7 @@ static void put_date(struct out *o, const struct uf_summary *sum)
 	char date[32] = "";
 
 	ctime_r(&start, date);		/* ends with a newline */
-	out_printf(o, "record_date:%selapsed_time:%llu.%09llu sec\n", date,
-		   (unsigned long long)(elapsed / NSEC_PER_SEC), (unsigned long long)(elapsed % NSEC_PER_SEC));
+	out_printf(o, "record_date:%selapsed_time:" UF_TIME " sec\n", date, UF_TIME_ARGS(elapsed));
 }
 
 /* Not "simple": then the reader finds no spec at all, and gives up at the first argument. */
@@ -148,8 +149,8 @@ static void put_utc_offset(struct out *o, const struct uf_summary *sum)
 
 /* By bit of info_mask. */
 static void (*const put_line[])(struct out *o, const struct uf_summary *sum) = {
-	put_exe, put_build_id, put_exit_status, put_cmdline, put_cpus, put_memory, put_os, put_tasks, put_usage,
-	put_load, put_args, put_date, put_pattern, put_version, put_utc_offset
+	put_exe, put_build_id, put_exit_status, put_cmdline, put_cpus, put_memory, put_os, put_tasks,
+	put_usage, put_load, put_args, put_date, put_pattern, put_version, put_utc_offset
 };
 
 #define EXE_BUILD_ID	1	/* its bit; only an id of 40 digits may be written */

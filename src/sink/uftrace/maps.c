@@ -12,7 +12,7 @@
 #include "sink/uftrace/uftrace.h"
 #include "task.h"
 
-#define STACK_BYTES	0x21000		/* as large as the kernel makes it first; only the upper digits are read */
+#define STACK_BYTES	0x21000		/* as large as it is at first; only the upper digits are read */
 #define STACK_ALIGN	0x1000
 #ifdef __x86_64__
 #define STACK_TOP	0x7ffffffff000ull
@@ -140,7 +140,8 @@ static bool needs_epoch(const struct session *sess, const struct map *map)
 	return false;
 }
 
-int uf_session_map(struct uf_sessions *s, struct uf_session **ret, struct uf_modules *m, const struct map *map)
+int uf_session_map(struct uf_sessions *s, struct uf_session **ret, struct uf_modules *m,
+		   const struct map *map)
 {
 	struct uf_session *us = *ret, *epoch;
 	const struct session *sess = us->sess;
@@ -155,7 +156,8 @@ int uf_session_map(struct uf_sessions *s, struct uf_session **ret, struct uf_mod
 	epoch->sess = sess;
 	epoch->id = us->id;
 	epoch->pid = us->pid;
-	snprintf(epoch->sid, sizeof(epoch->sid), "%04x%012llx", ++s->epochs & 0xffff, (unsigned long long)us->id);
+	snprintf(epoch->sid, sizeof(epoch->sid), "%04x%012llx", ++s->epochs & 0xffff,
+		 (unsigned long long)us->id);
 	adopt(s, epoch);
 	*ret = epoch;
 	err = update(us, m, map);

@@ -7,7 +7,7 @@
 
 #define SLOTS_MAX	((UF_CALLS_END - UF_CALLS_START) / UF_SLOT_BYTES)
 #define SLOTS_SPARE	4096	/* kept for the plainest slot of each call */
-#define SLOTS_PER_CALL	64	/* a call that is shown in more ways than that shows all else as hexadecimal */
+#define SLOTS_PER_CALL	64	/* a call that is shown in more ways shows all else as hexadecimal */
 #define FUNCS_MAX	1024	/* names of uf_calls_named() */
 
 static const char *const spec_of[FORMATS] = {
@@ -152,7 +152,7 @@ static int write_symbols(const struct uf_calls *c, int dirfd)
 	}
 	if (!c->slot_count)
 		out_printf(o, "%016x T __no_symbols\n", 0);
-	out_printf(o, "%016llx ? __sym_end\n", (unsigned long long)MAX(c->slot_count, (size_t)1) * UF_SLOT_BYTES);
+	out_printf(o, "%016zx ? __sym_end\n", MAX(c->slot_count, (size_t)1) * UF_SLOT_BYTES);
 	err = out_seal(o);
 	out_destroy(o);
 	return err;

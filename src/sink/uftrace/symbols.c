@@ -103,9 +103,10 @@ void uf_modules_release(struct uf_modules *m)
 	free(m->hash);
 }
 
-/* Any module but @self for which @is_it holds. Modules are made rarely and are few: looking at all of them will do. */
-static const struct uf_module *other_module(const struct uf_modules *m, const struct uf_module *self, const char *name,
-					    bool (*is_it)(const struct uf_module *mod, const char *name))
+/* Any module but @self for which @is_it holds. Modules are made rarely: looking at all of them will do. */
+static const struct uf_module *other_module(const struct uf_modules *m, const struct uf_module *self,
+					    const char *name,
+					    bool (*is_it)(const struct uf_module *, const char *))
 {
 	for (size_t i = 0; i < m->hash_size; i++)
 		for (const struct uf_module *mod = m->hash[i]; mod; mod = mod->next)
@@ -244,7 +245,7 @@ static int make_module(struct uf_modules *m, struct uf_module **ret, const char 
 	return 0;
 }
 
-/* Is @mod the module of @path and @build_id? Of one whose image is not known, nothing else is known either. */
+/* Is @mod the module of @path and @image? Of one whose image is not known, nothing else is known. */
 static bool is_module(const struct uf_module *mod, const char *path, const struct image *image)
 {
 	return !strcmp(mod->real_path, path) &&

@@ -138,7 +138,8 @@ static int add_line(struct uf_tasks *t, const struct uf_line *line)
 }
 
 /* @u lives in @us from @time on, whatever the reader knew of its pid before. */
-static int enter(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, uint64_t time, bool with_session)
+static int enter(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, uint64_t time,
+		 bool with_session)
 {
 	struct uf_line line = { LINE_SESS, time, u->tid, u->pid, us, u };
 	struct uf_task *leader = u->tid == u->pid ? u : find(t, u->pid);
@@ -157,8 +158,8 @@ static int enter(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, u
 }
 
 /* A process, known by its leader. */
-static int begin_process(struct uf_tasks *t, struct uf_task *u, const struct uf_task *parent, struct uf_session *us,
-			 uint64_t time, bool is_new)
+static int begin_process(struct uf_tasks *t, struct uf_task *u, const struct uf_task *parent,
+			 struct uf_session *us, uint64_t time, bool is_new)
 {
 	struct uf_line line = { LINE_FORK, time, u->tid, 0, us, u };
 
@@ -171,8 +172,9 @@ static int begin_process(struct uf_tasks *t, struct uf_task *u, const struct uf_
 	return add_line(t, &line);
 }
 
-/* A thread beside the leader. A tid that the reader knows already is bound through a SESS line of the pid only. */
-static int begin_thread(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, uint64_t time, bool is_new)
+/* A thread. A tid that the reader knows already is bound through a SESS line of the pid only. */
+static int begin_thread(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, uint64_t time,
+			bool is_new)
 {
 	struct uf_task *leader = find(t, u->pid);
 	bool is_bound = leader && leader->session == us && (is_new || leader->has_session);
@@ -256,8 +258,7 @@ static void put_session(struct out *o, const struct uf_line *line)
 
 	/* Of a path that is too long the end matters: the base name becomes the task's name. */
 	uf_clean(clean, sizeof(clean), len < sizeof(clean) ? exe : exe + len - sizeof(clean) + 1, UF_LINE);
-	out_printf(o, "SESS timestamp=%llu.%09llu pid=%u sid=%s exename=\"%s\"\n",
-		   (unsigned long long)(line->time / NSEC_PER_SEC), (unsigned long long)(line->time % NSEC_PER_SEC),
+	out_printf(o, "SESS timestamp=" UF_TIME " pid=%u sid=%s exename=\"%s\"\n", UF_TIME_ARGS(line->time),
 		   line->pid, line->session->sid, clean);
 }
 
@@ -265,8 +266,8 @@ static void put_task(struct out *o, const struct uf_line *line)
 {
 	bool is_fork = line->kind == LINE_FORK;
 
-	out_printf(o, "%s timestamp=%llu.%09llu %s=%u %s=%u\n", is_fork ? "FORK" : "TASK",
-		   (unsigned long long)(line->time / NSEC_PER_SEC), (unsigned long long)(line->time % NSEC_PER_SEC),
+	out_printf(o, "%s timestamp=" UF_TIME " %s=%u %s=%u\n",
+		   is_fork ? "FORK" : "TASK", UF_TIME_ARGS(line->time),
 		   is_fork ? "pid" : "tid", line->tid, is_fork ? "ppid" : "pid", line->pid);
 }
 

@@ -86,7 +86,7 @@ static int put(struct sink *s, struct uf_task *u, const void *data, size_t len)
 	return err;
 }
 
-/* Times never decrease within a file: they are ordered already, but the line that binds a task may be a little later. */
+/* Times never decrease within a file: they come in order, but a task's line may be a little later. */
 static uint64_t in_order(struct uf_task *u, uint64_t time)
 {
 	if (time > u->last)
@@ -94,7 +94,8 @@ static uint64_t in_order(struct uf_task *u, uint64_t time)
 	return u->last;
 }
 
-static int put_record(struct sink *s, struct uf_task *u, uint64_t time, enum uf_type type, uint32_t depth, uint64_t addr)
+static int put_record(struct sink *s, struct uf_task *u, uint64_t time, enum uf_type type, uint32_t depth,
+		      uint64_t addr)
 {
 	struct uf_record r = { in_order(u, time), uf_word(type, false, depth, addr) };
 
@@ -143,24 +144,24 @@ static int put_syscall(struct sink *s, struct uf_task *u, uint64_t time, const s
 
 /* --- events --- */
 
+/* Where the function lies; for one whose place is not known, where its name does. */
+static uint64_t addr_of(struct sink *s, const struct call *call)
+{
+	if (call->addr)
+		return call->addr;
+	return uf_calls_named(s->calls, call->func && call->func->name ? call->func->name : "unknown");
+}
+
 static int on_func_entry(struct sink *s, struct uf_task *u, const struct event *ev)
 {
-	uint64_t addr = ev->call->addr;
-
-	if (!addr)
-		addr = uf_calls_named(s->calls, ev->call->func && ev->call->func->name ? ev->call->func->name : "unknown");
 	if (ev->depth > s->deepest)
 		s->deepest = ev->depth;
-	return put_record(s, u, ev->time, UF_ENTRY, ev->depth, addr);
+	return put_record(s, u, ev->time, UF_ENTRY, ev->depth, addr_of(s, ev->call));
 }
 
 static int on_func_exit(struct sink *s, struct uf_task *u, const struct event *ev)
 {
-	uint64_t addr = ev->call->addr;
-
-	if (!addr)
-		addr = uf_calls_named(s->calls, ev->call->func && ev->call->func->name ? ev->call->func->name : "unknown");
-	return put_record(s, u, ev->time, UF_EXIT, ev->depth, addr);
+	return put_record(s, u, ev->time, UF_EXIT, ev->depth, addr_of(s, ev->call));
 }
 
 static int keep_texts(struct uf_syscall *call, const struct rec_sys_enter *rec)
@@ -214,7 +215,7 @@ static int on_sys_exit(struct sink *s, struct uf_task *u, const struct event *ev
 	if (ev->ending == ENDED_SEEN && ev->rec->kind == REC_SYS_EXIT)
 		exit = (const void *)ev->rec;
 	else if (ev->rec->kind == REC_TASK_EXEC && uf_calls_is_exec(u->open))
-		exit = &success;	/* in the new image it returns 0, but that is no longer this task's call */
+		exit = &success;	/* it returns 0, but in the new image, where it is not open */
 	return put_syscall(s, u, ev->time, exit);
 }
 

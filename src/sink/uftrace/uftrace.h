@@ -29,6 +29,10 @@ struct task;
 
 enum uf_type { UF_ENTRY, UF_EXIT, UF_LOST, UF_EVENT };
 
+/* A time as the text files want it: seconds, and all nine digits behind the dot. */
+#define UF_TIME		"%llu.%09llu"
+#define UF_TIME_ARGS(t)	(unsigned long long)((t) / NSEC_PER_SEC), (unsigned long long)((t) % NSEC_PER_SEC)
+
 /* uftrace.h:struct uftrace_record */
 struct uf_record {
 	uint64_t time;
@@ -44,7 +48,7 @@ static inline uint64_t uf_word(enum uf_type type, bool more, uint32_t depth, uin
 enum uf_text {
 	UF_WORD,		/* no spaces */
 	UF_LINE,
-	UF_JSON,		/* quotes and backslashes, with a backslash before them; elsewhere there are none */
+	UF_JSON,		/* quotes with a backslash before them; elsewhere there are none */
 };
 
 /* @text made safe for a file read line by line: no control bytes, valid UTF-8, cut to @room - 1 bytes. */
@@ -71,8 +75,10 @@ struct uf_modules {
 
 int  uf_modules_init(struct uf_modules *m);
 void uf_modules_release(struct uf_modules *m);
-int  uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path, const struct image *image);
-const struct uf_module *uf_module_at(const struct uf_modules *m, const char *path);	/* any of that path, or NULL */
+int  uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path,
+		    const struct image *image);
+/* Any module of that path, or NULL. */
+const struct uf_module *uf_module_at(const struct uf_modules *m, const char *path);
 int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym of those that changed */
 
 /* --- maps.c: sessions --- */
@@ -113,7 +119,8 @@ struct uf_session *uf_session_at(const struct uf_sessions *s, uint64_t id);	/* N
  * unmapped, but the reader knows no such thing: then *@us becomes a new epoch of
  * the session, and the tasks that live in it must be told (uf_tasks_move()).
  */
-int  uf_session_map(struct uf_sessions *s, struct uf_session **us, struct uf_modules *m, const struct map *map);
+int  uf_session_map(struct uf_sessions *s, struct uf_session **us, struct uf_modules *m,
+		    const struct map *map);
 
 /* Look at the maps again, before modules and maps are written: images become known after their maps. */
 int  uf_sessions_update(struct uf_sessions *s, struct uf_modules *m, bool is_last);
@@ -131,7 +138,7 @@ struct uf_task {
 	bool		   is_listed;	/* has a line in task.txt, so may be named in info */
 	bool		   has_session;	/* a SESS line bears its pid */
 	struct out	  *dat;
-	uint64_t	   last;	/* no record may be older: time of the newest one, or of the line that binds it */
+	uint64_t	   last;	/* no record may be older: time of the newest, or of its line */
 	uint64_t	   bound;	/* time of its newest line in task.txt */
 	uint64_t	   lost;	/* to be told once the open syscall is written */
 	struct uf_syscall *open;	/* the syscall it is in, if is_in_syscall */
@@ -227,7 +234,7 @@ bool uf_calls_is_exec(const struct uf_syscall *call);
 /* The address of a function of that name, for one whose own is not known. */
 uint64_t uf_calls_named(struct uf_calls *c, const char *name);
 
-/* Must be written before records that name what is new in them: uftrace gives up on arguments it cannot read. */
+/* Must be written before records that use what is new: uftrace gives up on arguments it cannot read. */
 bool uf_calls_must_write(const struct uf_calls *c);
 int  uf_calls_write(struct uf_calls *c, int dirfd);	/* if anything changed */
 

@@ -14,10 +14,10 @@
 #include "base.h"
 #include "sink/uftrace/calls.h"
 
-#define NAME_MAX_OUT	100	/* bytes of an enumerator: readers render a call into 1024 bytes; a token is 255 at most */
+#define NAME_MAX_OUT	100	/* bytes of an enumerator: a reader has 1024 for a call, 255 for a token */
 #define NAMES_MAX	1000	/* enumerators of one argument; beyond that values are shown as numbers */
 #define SEEN_MAX	1024	/* values of one argument whose text is remembered */
-#define FIRST_VALUE	0x40000000	/* for names without a value of their own: far from what flags and commands use */
+#define FIRST_VALUE	0x40000000	/* for names without a value of their own: far from others */
 
 struct column *column_create(void)
 {
@@ -112,7 +112,8 @@ static bool name_value(struct column *col, const char *text, int64_t value, int6
 			*ret = n->value;
 			return true;
 		}
-	if (col->named_count >= NAMES_MAX || grow(&col->named, &col->named_room, col->named_count, sizeof(*n)))
+	if (col->named_count >= NAMES_MAX ||
+	    grow(&col->named, &col->named_room, col->named_count, sizeof(*n)))
 		return false;
 	n = &col->named[col->named_count];
 	n->text = strdup(text);
