@@ -55,6 +55,11 @@ static __always_inline __u64 user_sp(struct pt_regs *regs)
 	return regs->sp;
 }
 
+static __always_inline __u64 user_ip(struct pt_regs *regs)
+{
+	return regs->ip;
+}
+
 #define RETURN_POPS	8	/* the return address, gone from the stack after the return */
 
 #define NR_EXECVE	59
@@ -99,6 +104,11 @@ static __always_inline bool is_probe_syscall(__u32 nr)
 static __always_inline __u64 user_sp(struct pt_regs *regs)
 {
 	return regs->user_regs.sp;
+}
+
+static __always_inline __u64 user_ip(struct pt_regs *regs)
+{
+	return regs->user_regs.pc;
 }
 
 #define RETURN_POPS	0	/* it comes in a register */

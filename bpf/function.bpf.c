@@ -70,4 +70,42 @@ int function_exit(struct pt_regs *ctx)
 	return 0;
 }
 
+/* The same without cookies, for many probes behind one event of tracefs: the address tells which. */
+static __always_inline int function_record_at(struct pt_regs *ctx, __u16 kind, __u16 flags, __u64 ip, __u64 sp)
+{
+	struct task_state *t = my_task();
+	struct rec_func_at *r;
+
+	if (!t)
+		return 0;
+	r = rec_begin(t, CLASS_FUNCTION, kind, sizeof(*r));
+	if (!r)
+		return 0;
+	r->f.hdr.flags = flags;
+	r->f.func = 0;
+	r->f.pad = 0;
+	r->f.sp = sp;
+	r->ip = ip;
+	rec_end(r);
+	return 0;
+}
+
+SEC("?uprobe")
+int function_entry_at(struct pt_regs *ctx)
+{
+	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP, user_ip(ctx), user_sp(ctx));
+}
+
+SEC("?uprobe")
+int function_entry_only_at(struct pt_regs *ctx)
+{
+	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP | REC_F_NO_EXIT, user_ip(ctx), user_sp(ctx));
+}
+
+SEC("?uretprobe")
+int function_exit_at(struct pt_regs *ctx)
+{
+	return function_record_at(ctx, REC_FUNC_EXIT, REC_F_BY_IP, 0, user_sp(ctx) - RETURN_POPS);
+}
+
 char LICENSE[] SEC("license") = "GPL";

@@ -51,6 +51,7 @@ struct rec_hdr {
 
 #define REC_F_CUT	1u	/* a text is not whole: it was longer than asked for, or could not be read to its end */
 #define REC_F_COMPAT	2u	/* a 32-bit system call: nr counts in that ABI's table */
+#define REC_F_BY_IP	8u	/* functions: a struct rec_func_at; which one is told by its ip */
 #define REC_F_NO_EXIT	4u	/* function entry: its return is not probed (Go, depth, a file with no safe returns) */
 
 /* A task was made; the header names the task that made it. Comes before any record of the new task. */
@@ -139,6 +140,12 @@ struct rec_func {
 	__u32		func;		/* index given when the probe was attached: struct image, first_func */
 	__u32		pad;
 	__u64		sp;		/* user stack pointer at the function's first instruction */
+};
+
+/* Of a probe without a cookie (REC_F_BY_IP): func is not set. */
+struct rec_func_at {
+	struct rec_func	f;
+	__u64		ip;		/* entry: address of the probed instruction; exit: not known, 0 */
 };
 
 struct rec_lost {

@@ -103,7 +103,7 @@ int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, cons
 
 static bool is_call_of(const struct call *call, uint32_t id, uint64_t sp)
 {
-	return call->kind == REC_FUNC_ENTRY && call->id == id && call->sp == sp;
+	return call->kind == REC_FUNC_ENTRY && (call->id == id || id == CALL_ANY) && call->sp == sp;
 }
 
 int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t id, uint64_t sp)

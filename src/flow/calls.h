@@ -32,6 +32,8 @@ struct calls {
 /* @call: kind, id, sp, addr, func and flags filled in. */
 int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *call);
 
+#define CALL_ANY	UINT32_MAX	/* the exit does not say whose it is: the stack pointer does */
+
 int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t id, uint64_t sp);
 int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr);
 

@@ -450,6 +450,27 @@ static int on_sys_exit(struct tracker *tr, struct task *t, const struct rec_hdr 
 	return calls_exit_syscall(&tr->calls, t, rec, ((const struct rec_sys_exit *)rec)->nr);
 }
 
+static uint64_t func_ip(const struct rec_hdr *rec)
+{
+	return rec->size >= sizeof(struct rec_func_at) ? ((const struct rec_func_at *)rec)->ip : 0;
+}
+
+/* The function a probe without a cookie was hit in. */
+static const struct func *func_at(const struct session *s, uint64_t ip, struct call *call)
+{
+	for (const struct map *m = s->map; m < s->map + s->map_count; m++) {
+		const struct func *f = m->image && ip - m->start < m->end - m->start ?
+				       image_func_at(m->image, ip - m->start) : NULL;
+
+		if (!f)
+			continue;
+		call->id = m->image->first_func + (f - m->image->func);
+		call->addr = m->start + f->addr;
+		return f;
+	}
+	return NULL;
+}
+
 static int on_func_entry(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	const struct rec_func *r = (const void *)rec;
@@ -458,7 +479,9 @@ static int on_func_entry(struct tracker *tr, struct task *t, const struct rec_hd
 	struct call call = { .kind = REC_FUNC_ENTRY, .id = r->func, .sp = r->sp, .flags = rec->flags };
 
 	tr->counts.functions++;
-	if (img) {
+	if (rec->flags & REC_F_BY_IP) {
+		call.func = func_at(t->session, func_ip(rec), &call);
+	} else if (img) {
 		call.func = &img->func[r->func - img->first_func];
 		call.addr = m ? m->start + call.func->addr : 0;
 	}
@@ -468,8 +491,9 @@ static int on_func_entry(struct tracker *tr, struct task *t, const struct rec_hd
 static int on_func_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	const struct rec_func *r = (const void *)rec;
+	uint32_t id = rec->flags & REC_F_BY_IP ? CALL_ANY : r->func;
 
-	return calls_exit_function(&tr->calls, t, rec, r->func, r->sp);
+	return calls_exit_function(&tr->calls, t, rec, id, r->sp);
 }
 
 static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const struct rec_hdr *) = {

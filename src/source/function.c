@@ -2,9 +2,10 @@
  * function.c - user functions: which are probed, at which site, by which kind of link.
  *
  * For each file one link per program, whatever the number of functions: each
- * link costs a grace period to let go. Three ways, the first that the kernel
- * has: a session (entry and return in one), a pair of multi links, single
- * perf events. They make the same records.
+ * link costs a grace period to let go. A table of ways, of which the first that
+ * the kernel has is taken: a session (entry and return in one), a pair of multi
+ * links, a pair of events of tracefs with many probes each, single perf events.
+ * They tell the same.
  */
 #include <bpf/libbpf.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "recorder.skel.h"
 #include "source/links.h"
 #include "source/rows.h"
+#include "source/tracefs.h"
 #include "unwind.h"
 
 #ifndef ENOTSUPP
@@ -70,24 +72,6 @@ static void batch_add(struct batch *b, unsigned long offset, uint64_t cookie)
 	b->cookie[b->count++] = cookie;
 }
 
-static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
-{
-	if (!cfg->functions)
-		return 0;
-	if (kernel_has(HAVE_UPROBE_SESSION)) {
-		bpf_program__set_autoload(bpf->progs.function_session, true);
-		bpf_program__set_expected_attach_type(bpf->progs.function_session, BPFLINK_UPROBE_SESSION);
-	} else {
-		bpf_program__set_autoload(bpf->progs.function_exit, true);
-	}
-	bpf_program__set_autoload(bpf->progs.function_entry, true);
-	if (kernel_has(HAVE_UPROBE_MULTI)) {
-		bpf_program__set_expected_attach_type(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI);
-		bpf_program__set_expected_attach_type(bpf->progs.function_exit, BPFLINK_UPROBE_MULTI);
-	}
-	return 0;
-}
-
 /* Where and how a function is probed. */
 struct choice {
 	unsigned long site;
@@ -95,6 +79,12 @@ struct choice {
 	uint8_t	      class;
 	bool	      entry_only;
 };
+
+/* Without cookies it cannot be told how far the stack pointer has moved at the site. */
+static bool tells_sp_offset(void)
+{
+	return kernel_has(HAVE_UPROBE_MULTI) || !kernel_has(HAVE_UPROBE_TRACEFS);
+}
 
 static struct choice choose(const struct config *cfg, const struct func *f, bool returns)
 {
@@ -105,7 +95,7 @@ static struct choice choose(const struct config *cfg, const struct func *f, bool
 		c.site = f->nop5_site;
 		c.class = SITE_NOP5;
 		c.sp_offset = 0;
-	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site) {
+	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset()) {
 		c.site = f->entry_site;
 		c.class = SITE_CHEAP;
 		c.sp_offset = f->entry_sp_offset;
@@ -193,33 +183,94 @@ static int attach_singly(struct bpf_program *prog, bool at_return, const char *p
 	return 0;
 }
 
-/* Returns first, so that no call is seen whose return would not be. */
-static int attach_batches(struct recorder_bpf *bpf, const char *path, const struct batch *both,
+/* Returns first in each pair, so that no call is seen whose return would not be. */
+
+static int attach_by_session(struct recorder_bpf *bpf, const char *path, const struct batch *both,
+			     const struct batch *entry)
+{
+	int err = attach_multi(bpf->progs.function_session, BPFLINK_UPROBE_SESSION, 0, path, both);
+
+	return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+}
+
+static int attach_by_multi(struct recorder_bpf *bpf, const char *path, const struct batch *both,
+			   const struct batch *entry)
+{
+	int err = attach_multi(bpf->progs.function_exit, BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
+
+	err = err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, both);
+	return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+}
+
+static int attach_by_tracefs(struct recorder_bpf *bpf, const char *path, const struct batch *both,
+			     const struct batch *entry)
+{
+	int err = tracefs_attach(bpf_program__fd(bpf->progs.function_exit_at), true, path, both->offset, both->count);
+
+	err = err ?: tracefs_attach(bpf_program__fd(bpf->progs.function_entry_at), false, path, both->offset,
+				    both->count);
+	return err ?: tracefs_attach(bpf_program__fd(bpf->progs.function_entry_only_at), false, path, entry->offset,
+				     entry->count);
+}
+
+static int attach_by_perf(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			  const struct batch *entry)
 {
-	int err;
+	int err = attach_singly(bpf->progs.function_exit, true, path, both);
 
-	if (kernel_has(HAVE_UPROBE_SESSION)) {
-		err = attach_multi(bpf->progs.function_session, BPFLINK_UPROBE_SESSION, 0, path, both);
-		return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
-	}
-	if (kernel_has(HAVE_UPROBE_MULTI)) {
-		err = attach_multi(bpf->progs.function_exit, BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
-		err = err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, both);
-		return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
-	}
-	err = attach_singly(bpf->progs.function_exit, true, path, both);
 	err = err ?: attach_singly(bpf->progs.function_entry, false, path, both);
 	return err ?: attach_singly(bpf->progs.function_entry, false, path, entry);
 }
 
+/* The ways to probe, best first. */
+static const struct way {
+	enum kernel_feature needs;
+	const char *name;
+	const char *prog[3];		/* the programs it loads */
+	int	    type[3];		/* and what each is to be attached as; 0: a perf event */
+	int	  (*attach)(struct recorder_bpf *bpf, const char *path, const struct batch *both,
+			    const struct batch *entry);
+} ways[] = {
+	{ HAVE_UPROBE_SESSION, "sessions", { "function_session", "function_entry" },
+	  { BPFLINK_UPROBE_SESSION, BPFLINK_UPROBE_MULTI }, attach_by_session },
+	{ HAVE_UPROBE_MULTI, "multi links", { "function_exit", "function_entry" },
+	  { BPFLINK_UPROBE_MULTI, BPFLINK_UPROBE_MULTI }, attach_by_multi },
+	{ HAVE_UPROBE_TRACEFS, "tracefs events", { "function_exit_at", "function_entry_at", "function_entry_only_at" },
+	  {}, attach_by_tracefs },
+	{ HAVE_UPROBE, "perf events", { "function_exit", "function_entry" }, {}, attach_by_perf },
+};
+
+static const struct way *way_of_this_kernel(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (kernel_has(ways[i].needs))
+			return &ways[i];
+	return NULL;
+}
+
+static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	const struct way *w = cfg->functions ? way_of_this_kernel() : NULL;
+
+	if (cfg->functions && !w)
+		warn("no functions are recorded: this kernel has no uprobes");
+	for (size_t i = 0; w && i < ARRAY_SIZE(w->prog) && w->prog[i]; i++) {
+		struct bpf_program *prog = bpf_object__find_program_by_name(bpf->obj, w->prog[i]);
+
+		bpf_program__set_autoload(prog, true);
+		bpf_program__set_expected_attach_type(prog, w->type[i]);
+	}
+	return 0;
+}
+
 static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
+	const struct way *w = way_of_this_kernel();
 	struct batch both = {}, entry = {};
 	char path[32];
 	int err;
 
-	if (!cfg->functions || !img->func_count)
+	if (!cfg->functions || !w || !img->func_count)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = batch_create(&both, img->func_count) ?: batch_create(&entry, img->func_count);
@@ -227,7 +278,7 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 		choose_sites(cfg, img, &both, &entry);
 		tally.files++;
 		if (bpf)			/* --dry-run only chooses */
-			err = attach_batches(bpf, path, &both, &entry);
+			err = w->attach(bpf, path, &both, &entry);
 	}
 	batch_release(&both);
 	batch_release(&entry);
@@ -239,6 +290,7 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 static void function_detach(void)
 {
 	links_release(&links);
+	tracefs_release();
 }
 
 static void function_summary(void)

@@ -62,6 +62,7 @@ struct task_struct {
 struct user_pt_regs {
 	__u64 regs[31];
 	__u64 sp;
+	__u64 pc;
 };
 
 struct pt_regs {

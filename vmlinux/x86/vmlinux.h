@@ -62,6 +62,7 @@ struct pt_regs {
 	long unsigned int si;
 	long unsigned int di;
 	long unsigned int orig_ax;
+	long unsigned int ip;
 	long unsigned int sp;
 };
 
