@@ -229,6 +229,19 @@ bool probe_uprobe_tracefs(void)
 	return keep_answer(open(path, O_WRONLY | O_APPEND | O_CLOEXEC));
 }
 
+/* Nothing of ours may stay open for as long as this process does: not our output, nor a pipe somebody reads to its end. */
+static __attribute__((noreturn)) void answer_aside(bool (*trial)(void), int to)
+{
+	char yes;
+
+	if (to > 0)
+		syscall(SYS_close_range, 0, to - 1, 0);
+	syscall(SYS_close_range, to + 1, ~0u, 0);
+	yes = trial();
+	(void)!write(to, &yes, 1);
+	_exit(0);
+}
+
 /*
  * Ask @trial in a process of its own, whose end nobody waits for: it is a
  * grandchild, and belongs to init. No answer within two seconds is a no.
@@ -244,10 +257,8 @@ static bool ask_aside(bool (*trial)(void))
 		return false;
 	pid = fork();
 	if (pid == 0) {
-		if (fork() == 0) {
-			yes = trial();
-			(void)!write(pair[1], &yes, 1);
-		}
+		if (fork() == 0)
+			answer_aside(trial, pair[1]);
 		_exit(0);
 	}
 	close(pair[1]);
