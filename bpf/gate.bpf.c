@@ -208,7 +208,7 @@ static __always_inline void note_word(struct gate_slot *s, __u64 stack, __u64 ha
 {
 	__u32 n = s->count;
 
-	if (n >= GATE_FRAMES || stack < s->sp || bpf_copy_from_user(&s->seen, sizeof(s->seen), (void *)stack) ||
+	if (n >= GATE_FRAMES || bpf_copy_from_user(&s->seen, sizeof(s->seen), (void *)stack) ||
 	    s->seen != have)
 		return;
 	s->word[n].addr = stack;
@@ -219,6 +219,10 @@ static __always_inline void note_word(struct gate_slot *s, __u64 stack, __u64 ha
 /*
  * One frame of the kernel's list: where the trampoline lies, the truth is wanted, or the
  * other way round. Anything else there is not ours: the frame has gone, its place serves another.
+ *
+ * The truth is written wherever the stack pointer is: a handler on a signal stack
+ * may look at frames that lie below it. The trampoline goes only into frames above it,
+ * which are still in use; those of another stack stay as they are.
  */
 static long note_truth(__u32 i, struct gate_slot **slot)
 {
@@ -240,7 +244,8 @@ static long note_trampoline(__u32 i, struct gate_slot **slot)
 	if (!ri)
 		return 1;
 	s->cursor = (__u64)BPF_CORE_READ(ri, next);
-	note_word(s, BPF_CORE_READ(ri, stack), BPF_CORE_READ(ri, orig_ret_vaddr), s->trampoline);
+	if (BPF_CORE_READ(ri, stack) >= s->sp)
+		note_word(s, BPF_CORE_READ(ri, stack), BPF_CORE_READ(ri, orig_ret_vaddr), s->trampoline);
 	return 0;
 }
 
