@@ -229,18 +229,19 @@ static void put_maps(struct out *o, const struct uf_session *us)
 	put_line(o, top - STACK_BYTES, top, "rw-p", "[stack]", "");
 }
 
-static int write_session(const struct uf_session *us, int dirfd)
+static int write_session(struct uf_session *us, int dirfd)
 {
 	char name[32];
 	struct out *o;
 	int err;
 
 	snprintf(name, sizeof(name), "sid-%s.map", us->sid);
-	err = out_create_replacing(&o, dirfd, name);
+	err = us->is_on_disk ? out_create_replacing(&o, dirfd, name) : out_create(&o, dirfd, name);
 	if (err)
 		return err;
 	put_maps(o, us);
 	err = out_seal(o);
+	us->is_on_disk = true;
 	out_destroy(o);
 	return err;
 }

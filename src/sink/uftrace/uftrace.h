@@ -101,6 +101,7 @@ struct uf_session {
 	unsigned	   checks;	/* checkpoints since it began */
 	struct uf_session *next;	/* of all, the newest first */
 	bool		   is_dirty;	/* its map file is out of date */
+	bool		   is_on_disk;	/* it has one, and task.txt may refer to it */
 };
 
 struct uf_sessions {
