@@ -896,6 +896,29 @@ TEST(a_killed_recorder_leaves_what_the_last_checkpoint_wrote)
 	check_all_readers(d);
 }
 
+TEST(a_recorder_killed_after_its_first_record_leaves_that)
+{
+	DESK;
+	pid_t pid;
+
+	CHECK(sink_uftrace.close(TAKE(d->sink)) == 0);
+	CHECK(unlinkat(d->dirfd, "task.txt", 0) == 0);
+	pid = fork();
+	if (!pid) {
+		struct task *t;
+
+		open_sink(d);
+		t = begin(d);
+		enter(d, t, MAIN);
+		enter(d, t, A);
+		kill(getpid(), SIGKILL);
+	}
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	replay(d);
+	CHECK(strstr(d->text, "main() {\n") == d->text);
+	check_all_readers(d);
+}
+
 TEST(any_syscall_with_any_values_stays_readable)
 {
 	static const uint64_t value[] = {

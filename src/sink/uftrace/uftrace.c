@@ -30,6 +30,7 @@ struct sink {
 	uint64_t	    last;		/* time of the last event */
 	uint64_t	    lost;		/* records that CPUs lost */
 	uint64_t	    lost_told;		/* of these, in a task's file */
+	bool		    was_written;	/* the directory can be opened */
 };
 
 static void sink_destroy(struct sink *s)
@@ -240,14 +241,68 @@ static int (*const on_event[REC_KINDS])(struct sink *s, struct uf_task *u, const
 	[REC_TASK_LOST]	 = on_task_lost,
 };
 
+/* --- to disk --- */
+
+static const char *build_id_of(const struct sink *s, const char *exe)
+{
+	const struct uf_module *mod = exe ? uf_module_at(&s->modules, exe) : NULL;
+
+	return mod ? mod->build_id : "";
+}
+
+static int write_info(const struct sink *s)
+{
+	struct uf_summary sum = {
+		.about = s->about, .tids = s->tasks.tids, .tid_count = s->tasks.listed, .deepest = s->deepest,
+		.last = s->last, .build_id = build_id_of(s, s->about->exe),
+	};
+
+	return uf_info_write(&sum, s->dirfd);
+}
+
+static int write_records(struct sink *s)
+{
+	int err = 0;
+
+	while (s->dirty) {
+		struct uf_task *u = s->dirty;
+
+		s->dirty = u->next_dirty;
+		u->is_dirty = false;
+		err = err ?: out_park(u->dat);
+	}
+	return err;
+}
+
+/* Costs what has changed since the last time, and `info`. */
+static int write_all(struct sink *s, bool is_last)
+{
+	int err = uf_calls_write(s->calls, s->dirfd);
+
+	err = err ?: uf_sessions_update(&s->sessions, &s->modules, is_last);
+	err = err ?: uf_modules_write(&s->modules, s->dirfd);
+	err = err ?: uf_sessions_write(&s->sessions, s->dirfd);
+	err = err ?: uf_tasks_write(&s->tasks, is_last);
+	err = err ?: write_records(s);
+	s->was_written = true;
+	return err ?: write_info(s);
+}
+
+/* --- the callbacks --- */
+
 static int uf_event(struct sink *s, const struct event *ev)
 {
 	struct uf_task *u = ev->task->slot[s->slot];
 
 	s->last = ev->time;
+	int err;
+
 	if (!u || ev->kind >= REC_KINDS || !on_event[ev->kind])
 		return 0;
-	return on_event[ev->kind](s, u, ev);
+	err = on_event[ev->kind](s, u, ev);
+	if (!s->was_written && s->dirty && !err)
+		err = write_all(s, false);	/* from the first record on, a recorder may be killed */
+	return err;
 }
 
 static int uf_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count)
@@ -323,52 +378,6 @@ static int end_task(struct sink *s, struct task *t)
 		free(u->open->text);
 	free(TAKE(u->open));
 	return err;
-}
-
-/* --- to disk --- */
-
-static const char *build_id_of(const struct sink *s, const char *exe)
-{
-	const struct uf_module *mod = exe ? uf_module_at(&s->modules, exe) : NULL;
-
-	return mod ? mod->build_id : "";
-}
-
-static int write_info(const struct sink *s)
-{
-	struct uf_summary sum = {
-		.about = s->about, .tids = s->tasks.tids, .tid_count = s->tasks.listed, .deepest = s->deepest,
-		.last = s->last, .build_id = build_id_of(s, s->about->exe),
-	};
-
-	return uf_info_write(&sum, s->dirfd);
-}
-
-static int write_records(struct sink *s)
-{
-	int err = 0;
-
-	while (s->dirty) {
-		struct uf_task *u = s->dirty;
-
-		s->dirty = u->next_dirty;
-		u->is_dirty = false;
-		err = err ?: out_park(u->dat);
-	}
-	return err;
-}
-
-/* Costs what has changed since the last time, and `info`. */
-static int write_all(struct sink *s, bool is_last)
-{
-	int err = uf_calls_write(s->calls, s->dirfd);
-
-	err = err ?: uf_sessions_update(&s->sessions, &s->modules, is_last);
-	err = err ?: uf_modules_write(&s->modules, s->dirfd);
-	err = err ?: uf_sessions_write(&s->sessions, s->dirfd);
-	err = err ?: uf_tasks_write(&s->tasks, is_last);
-	err = err ?: write_records(s);
-	return err ?: write_info(s);
 }
 
 static int uf_checkpoint(struct sink *s)
