@@ -9,10 +9,12 @@
 
 /*
  * Values of <linux/bpf.h> that Debian 12's does not have. Macros of their own,
- * since a newer header has the names as enum members.
+ * since a newer header has the names as enum members. The commits that made them:
+ * 89ae89f53d20 ("bpf: Add multi uprobe link"), 6.6, and d920179b3d48 ("bpf: Add
+ * support for uprobe multi session attach"), 6.13.
  */
-#define BPFLINK_UPROBE_MULTI	48	/* BPF_TRACE_UPROBE_MULTI, 6.6: 89ae89f53d20 ("bpf: Add multi uprobe link") */
-#define BPFLINK_UPROBE_SESSION	57	/* BPF_TRACE_UPROBE_SESSION, 6.13: d920179b3d48 ("bpf: Add support for uprobe multi session attach") */
+#define BPFLINK_UPROBE_MULTI	48	/* BPF_TRACE_UPROBE_MULTI */
+#define BPFLINK_UPROBE_SESSION	57	/* BPF_TRACE_UPROBE_SESSION */
 #define BPFLINK_RETURN		1u	/* flag, BPF_F_UPROBE_MULTI_RETURN: at the returns, not the entries */
 
 /*

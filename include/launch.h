@@ -70,12 +70,14 @@ enum launch_action {
 
 int  launch_signal_fd(const struct launch *l);	/* lent; readable when launch_on_signal() has work */
 
-/* What the signals that came ask for. May stop and continue the whole of recorder, with the command (Ctrl-Z). */
+/* What the signals that came ask for. May stop and continue recorder as a whole, with the command (Ctrl-Z). */
 enum launch_action launch_on_signal(struct launch *l);
 
-unsigned launch_interrupts(const struct launch *l);		/* how often Ctrl-C was typed */
-int	 launch_status(const struct launch *l);			/* as wait(2) encodes it; once LAUNCH_EXITED was returned */
-const struct rusage *launch_usage(const struct launch *l);	/* of the command and those of its children it waited for */
+unsigned launch_interrupts(const struct launch *l);	/* how often Ctrl-C was typed */
+
+/* Once LAUNCH_EXITED was returned: as wait(2) encodes it; of the command and those children it waited for. */
+int  launch_status(const struct launch *l);
+const struct rusage *launch_usage(const struct launch *l);
 
 /* Leave as the command did: with its exit status, or by its signal, without a core file of our own. */
 void launch_exit_like_child(int status) __attribute__((noreturn));

@@ -62,7 +62,8 @@ static int round_ring(struct config *cfg)
 	size_t n = 16 << 10;
 
 	if (cfg->ring_bytes > most) {
-		fail(0, "-b: %zu bytes are too many for the buffer of one CPU, which is at most 1G", cfg->ring_bytes);
+		fail(0, "-b: %zu bytes are too many for the buffer of one CPU, which is at most 1G",
+		     cfg->ring_bytes);
 		return 1 + EXIT_USAGE;
 	}
 	while (n < cfg->ring_bytes)
@@ -113,7 +114,9 @@ static int check_identity(const struct config *cfg)
 /* Somebody used to "perf record" or "uftrace record" types a verb. */
 static bool is_verb(const char *word)
 {
-	static const char *const verbs[] = { "record", "run", "start", "stop", "trace", "attach", "replay", "report", "live" };
+	static const char *const verbs[] = {
+		"record", "run", "start", "stop", "trace", "attach", "replay", "report", "live",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(word, verbs[i]))
@@ -137,7 +140,8 @@ static int find_command(struct config *cfg)
 	cwd = *cfg->exec_path == '/' ? NULL : getcwd(NULL, 0);
 	if (*cfg->exec_path == '/' || !cwd)	/* without a working directory there is only the name */
 		cfg->exe = strdup(cfg->exec_path);
-	else if (asprintf(&cfg->exe, "%s/%s", cwd, cfg->exec_path + (strncmp(cfg->exec_path, "./", 2) ? 0 : 2)) < 0)
+	else if (asprintf(&cfg->exe, "%s/%s", cwd,
+			  cfg->exec_path + (strncmp(cfg->exec_path, "./", 2) ? 0 : 2)) < 0)
 		cfg->exe = NULL;
 	return cfg->exe ? 0 : (fail(-ENOMEM, "cannot run '%s'", name), 1 + EXIT_RECORDER);
 }
@@ -162,7 +166,7 @@ static int check_config(struct config *cfg, char **words)
 	return err ?: find_command(cfg);
 }
 
-/* 64 MiB over all CPUs: a third of a second of the busiest one, and cheap to make; but no ring below 8 MiB. */
+/* 64 MiB over all CPUs: much more than comes between two drains, made in 15 ms. But no ring below 8 MiB. */
 static size_t usual_ring_bytes(void)
 {
 	size_t n = 64 << 20, cpus = get_nprocs();

@@ -19,26 +19,30 @@ static const struct feature {
 	const char *without;	/* what the user loses */
 	bool (*probe)(void);
 } features[KERNEL_FEATURES] = {
-	[HAVE_BTF]	       = { "btf",	       "5.4",  "nothing can be recorded", probe_btf },
-	[HAVE_RINGBUF]	       = { "ringbuf",	       "5.8",  "nothing can be recorded", probe_ringbuf },
-	[HAVE_TP_BTF]	       = { "tp-btf",	       "5.5",  "nothing can be recorded", probe_tp_btf },
-	[HAVE_TASK_STORAGE]    = { "task-storage",     "5.12", "nothing can be recorded", probe_task_storage },
-	[HAVE_BPF_LOOP]	       = { "bpf-loop",	       "5.17", "deep stacks are not mended when a program unwinds",
-				   probe_bpf_loop },
-	[HAVE_UPROBE]	       = { "uprobe",	       "4.17", "no functions where there is no uprobe-multi",
-				   probe_uprobe },
-	[HAVE_UPROBE_MULTI]    = { "uprobe-multi",     "6.6",  "functions attach through tracefs, more slowly",
-				   probe_uprobe_multi },
-	[HAVE_UPROBE_SESSION]  = { "uprobe-session",   "6.13", "two probes for each function: calls cost more",
-				   probe_uprobe_session },
-	[HAVE_UPROBE_TRACEFS]  = { "uprobe-tracefs",   "3.5",  "no functions where there is no uprobe-multi",
-				   probe_uprobe_tracefs },
-	[HAVE_UPROBE_SLEEPABLE] = { "uprobe-sleepable", "6.0", "no returns of functions in programs that unwind",
-				   probe_uprobe_sleepable },
-	[HAVE_WRITE_USER]      = { "write-user",       "4.8",  "programs that throw wait longer at each exception",
-				   probe_write_user },
-	[HAVE_NOP5_FORK_SAFE]  = { "nop5-fork-safe",   "",     "the fastest probe sites are not used (--nop5 insists)",
-				   probe_nop5_fork_safe },
+	[HAVE_BTF] = { "btf", "5.4",
+		"nothing can be recorded", probe_btf },
+	[HAVE_RINGBUF] = { "ringbuf", "5.8",
+		"nothing can be recorded", probe_ringbuf },
+	[HAVE_TP_BTF] = { "tp-btf", "5.5",
+		"nothing can be recorded", probe_tp_btf },
+	[HAVE_TASK_STORAGE] = { "task-storage", "5.12",
+		"nothing can be recorded", probe_task_storage },
+	[HAVE_BPF_LOOP] = { "bpf-loop", "5.17",
+		"deep stacks are not mended when a program unwinds", probe_bpf_loop },
+	[HAVE_UPROBE] = { "uprobe", "4.17",
+		"no functions where there is no uprobe-multi", probe_uprobe },
+	[HAVE_UPROBE_MULTI] = { "uprobe-multi", "6.6",
+		"functions attach through tracefs, more slowly", probe_uprobe_multi },
+	[HAVE_UPROBE_SESSION] = { "uprobe-session", "6.13",
+		"two probes for each function: calls cost more", probe_uprobe_session },
+	[HAVE_UPROBE_TRACEFS] = { "uprobe-tracefs", "3.5",
+		"no functions where there is no uprobe-multi", probe_uprobe_tracefs },
+	[HAVE_UPROBE_SLEEPABLE] = { "uprobe-sleepable", "6.0",
+		"no returns of functions in programs that unwind", probe_uprobe_sleepable },
+	[HAVE_WRITE_USER] = { "write-user", "4.8",
+		"programs that throw wait longer at each exception", probe_write_user },
+	[HAVE_NOP5_FORK_SAFE] = { "nop5-fork-safe", "",
+		"the fastest probe sites are not used (--nop5 insists)", probe_nop5_fork_safe },
 };
 
 static struct {
@@ -84,13 +88,13 @@ static const struct cap {
 	const char *name, *use;
 } caps[] = {
 	{ CAP_BPF,	       true,  "CAP_BPF",	     "to load BPF programs" },
-	{ CAP_PERFMON,	       true,  "CAP_PERFMON",	     "to let BPF programs watch other processes" },
+	{ CAP_PERFMON,	       true,  "CAP_PERFMON",	     "to let them watch other processes" },
 	{ CAP_SYS_ADMIN,       false, "CAP_SYS_ADMIN",	     "to write into a program that unwinds" },
-	{ CAP_SYS_PTRACE,      false, "CAP_SYS_PTRACE",	     "to read the memory maps of other users' processes" },
-	{ CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "to read programs that only their owner may" },
+	{ CAP_SYS_PTRACE,      false, "CAP_SYS_PTRACE",	     "to read the memory maps of other users" },
+	{ CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "to read programs only their owner may" },
 	{ CAP_SETUID,	       false, "CAP_SETUID",	     "to run the command as another user" },
 	{ CAP_SETGID,	       false, "CAP_SETGID",	     "to run the command as another user" },
-	{ CAP_CHOWN,	       false, "CAP_CHOWN",	     "to give the output to the user who called sudo" },
+	{ CAP_CHOWN,	       false, "CAP_CHOWN",	     "to give the output to who called sudo" },
 };
 
 static bool has_cap(unsigned number)
@@ -165,11 +169,13 @@ static const char *privilege_obstacle(const char **hint)
 	if (!missing)
 		return NULL;
 	if (geteuid() != 0) {
-		snprintf(text, sizeof(text), "recording needs root, or CAP_BPF and CAP_PERFMON; %s is missing", missing->name);
+		snprintf(text, sizeof(text), "recording needs root, or CAP_BPF and CAP_PERFMON; %s is missing",
+			 missing->name);
 		*hint = "sudo recorder ...";
 	} else {
-		snprintf(text, sizeof(text), "this root has no %s, which is needed %s", missing->name, missing->use);
-		*hint = "in a container: --cap-add=BPF --cap-add=PERFMON --cap-add=SYS_PTRACE, or --privileged";
+		snprintf(text, sizeof(text), "this root has no %s, which is needed %s", missing->name,
+			 missing->use);
+		*hint = "in a container: --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE";
 	}
 	return text;
 }
@@ -251,9 +257,11 @@ int kernel_doctor(FILE *to)
 	print_header(to);
 	fprintf(to, "\n  %-18s%-8s%-7s%s\n", "feature", "here", "since", "without it");
 	for (int f = 0; f < KERNEL_FEATURES; f++) {
-		const char *here = state.denied & 1ull << f ? "denied" : !can_ask ? "?" : kernel_has(f) ? "yes" : "no";
+		const char *here = state.denied & 1ull << f ? "denied" :
+				   !can_ask ? "?" : kernel_has(f) ? "yes" : "no";
 
-		fprintf(to, "  %-18s%-8s%-7s%s\n", features[f].name, here, features[f].since, features[f].without);
+		fprintf(to, "  %-18s%-8s%-7s%s\n", features[f].name, here, features[f].since,
+			features[f].without);
 	}
 	why = kernel_obstacle(&hint);
 	if (!why && !kernel_has(HAVE_TP_BTF))
@@ -262,7 +270,8 @@ int kernel_doctor(FILE *to)
 		why = "the kernel gives us no task storage (task-storage)";
 	if (!why) {
 		fprintf(to, "\nrecording is possible here%s\n",
-			kernel_has(HAVE_UPROBE_MULTI) || kernel_has(HAVE_UPROBE_TRACEFS) ? "" : ", without functions");
+			kernel_has(HAVE_UPROBE_MULTI) || kernel_has(HAVE_UPROBE_TRACEFS) ? "" :
+			", without functions");
 		return 0;
 	}
 	fprintf(to, "\nrecording is not possible: %s\n", why);

@@ -29,11 +29,11 @@
 #include "log.h"
 
 #define SIGNAL_LAST	64	/* _NSIG of every architecture but mips */
-#define SAME_PRESS_NS	50000000ull	/* interrupts closer than that are one: timeout(1) sends each signal twice */
+#define SAME_PRESS_NS	50000000ull	/* closer interrupts are one: timeout(1) sends each signal twice */
 
 /* What the command inherits and recorder may change for itself; taken before it does. */
 static struct {
-	uint64_t      mask;			/* blocked signals: bit N - 1 for signal N, as the kernel has it */
+	uint64_t      mask;			/* blocked signals, as the kernel has it: bit N - 1 for N */
 	bool	      ignored[SIGNAL_LAST + 1];
 	mode_t	      umask;
 	struct rlimit limit[RLIM_NLIMITS];
@@ -182,7 +182,7 @@ int launch_resolve(const char *name, char **ret)
 			return 0;
 		}
 		if (err == -EACCES || err == -EISDIR)
-			worst = -EACCES;	/* what execvp(3) says when it found something, but nothing to run */
+			worst = -EACCES;	/* as execvp(3): found, but nothing to run */
 		free(file);
 	}
 	return worst;
@@ -219,9 +219,8 @@ static void restore_signals(void)
 		struct kernel_sigaction act = {}, now;
 
 		act.handler = saved.ignored[sig] ? SIG_IGN : SIG_DFL;
-		if (syscall(SYS_rt_sigaction, sig, NULL, &now, sizeof(act.mask)) || now.handler == act.handler)
-			continue;
-		syscall(SYS_rt_sigaction, sig, &act, NULL, sizeof(act.mask));
+		if (!syscall(SYS_rt_sigaction, sig, NULL, &now, sizeof(act.mask)) && now.handler != act.handler)
+			syscall(SYS_rt_sigaction, sig, &act, NULL, sizeof(act.mask));
 	}
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &saved.mask, NULL, sizeof(saved.mask));
 }
@@ -242,7 +241,7 @@ static void hide_our_fds(void)
 		syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
-/* Limits that a library raised for us; only those that differ, to stay silent where nothing is to do. */
+/* Limits that a library raised for us, and only those. */
 static void restore_limits(void)
 {
 	struct rlimit now;

@@ -42,49 +42,75 @@ struct opt {
 
 typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, const char *value);
 
-static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls, set_no_syscalls,
-	      set_expression, set_formats, set_status, set_features, set_quiet, set_verbose, set_nothing,
-	      show_help, show_version;
+static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
+	      set_no_syscalls, set_expression, set_formats, set_status, set_features, set_quiet, set_verbose,
+	      set_nothing, show_help, show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
 	{ name, letters, offsetof(struct config, field), set, arg, group, help }
 
 static const struct opt opts[] = {
-	OPT("syscalls",	   "",	 syscalls,  set_syscalls,    "[=SET]", WHAT, "only these: openat,%network,/^get  or all but: !%memory"),
-	OPT("expression",  "e",	 syscalls,  set_expression,  "trace=SET", WHAT, "the same, as strace has it"),
-	OPT("no-syscalls", "",	 syscalls,  set_no_syscalls, NULL,  WHAT, "no syscalls"),
-	OPT("string-size", "s",	 string_bytes, set_string_bytes, "N", WHAT, "bytes of a string or buffer to keep (32)"),
-	OPT("functions",   "",	 functions, set_true,	     NULL,  WHAT, NULL),
-	OPT("no-functions", "",	 functions, set_false,	     NULL,  WHAT, "no functions of the program"),
-	OPT("no-libcall",  "",	 libcalls,  set_false,	     NULL,  WHAT, "no calls of library functions"),
-	OPT("dear",	   "",	 dear,	    set_true,	     NULL,  WHAT, "also functions whose probes are ten times slower"),
-	OPT("nop5",	   "",	 nop5,	    set_true,	     NULL,  WHAT, "fastest probes, though the program's forks may crash"),
+	OPT("syscalls", "", syscalls, set_syscalls, "[=SET]", WHAT,
+	    "only these: openat,%network,/^get  or all but: !%memory"),
+	OPT("expression", "e", syscalls, set_expression, "trace=SET", WHAT,
+	    "the same, as strace has it"),
+	OPT("no-syscalls", "", syscalls, set_no_syscalls, NULL, WHAT,
+	    "no syscalls"),
+	OPT("string-size", "s", string_bytes, set_string_bytes, "N", WHAT,
+	    "bytes of a string or buffer to keep (32)"),
+	OPT("functions", "", functions, set_true, NULL, WHAT, NULL),
+	OPT("no-functions", "", functions, set_false, NULL, WHAT,
+	    "no functions of the program"),
+	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT,
+	    "no calls of library functions"),
+	OPT("dear", "", dear, set_true, NULL, WHAT,
+	    "also functions whose probes are ten times slower"),
+	OPT("nop5", "", nop5, set_true, NULL, WHAT,
+	    "fastest probes, though the program's forks may crash"),
 
-	OPT("follow",	   "f",	 follow,    set_true,	     NULL,  WHO, NULL),
-	OPT("no-follow",   "",	 follow,    set_false,	     NULL,  WHO, "only the command, not what it starts"),
-	OPT("user",	   "u",	 user,	    set_text,	     "USER", WHO, "run the command as USER (who called sudo)"),
-	OPT("as-root",	   "",	 as_root,   set_true,	     NULL,  WHO, "run it as root, also under sudo"),
+	OPT("follow", "f", follow, set_true, NULL, WHO, NULL),
+	OPT("no-follow", "", follow, set_false, NULL, WHO,
+	    "only the command, not what it starts"),
+	OPT("user", "u", user, set_text, "USER", WHO,
+	    "run the command as USER (who called sudo)"),
+	OPT("as-root", "", as_root, set_true, NULL, WHO,
+	    "run it as root, also under sudo"),
 
-	OPT("output",	   "od", output,    set_text,	     "PATH", WHERE, "file or directory to write"),
-	OPT("format",	   "",	 sink,	    set_formats,     "NAME,...", WHERE, ""),	/* its help is made from sinks[] */
-	OPT("replay",	   "",	 replay,    set_text,	     "FILE", WHERE, "read a file of --format raw, run nothing"),
+	OPT("output", "od", output, set_text, "PATH", WHERE,
+	    "file or directory to write"),
+	OPT("format", "", sink, set_formats, "NAME,...", WHERE,
+	    ""),	/* its help is made from sinks[] */
+	OPT("replay", "", replay, set_text, "FILE", WHERE,
+	    "read a file of --format raw, run nothing"),
 
-	OPT("buffer",	   "b",	 ring_bytes, set_bytes,	     "SIZE", HOW_MUCH, "buffer of each CPU: 512K, 16M, a number is KiB"),
-	OPT("memory",	   "",	 memory_bytes, set_bytes,    "SIZE", HOW_MUCH, "of records that wait for the disk (256M)"),
-	OPT("strict",	   "",	 strict,    set_true,	     NULL,  HOW_MUCH, "exit with 3 if any record was lost"),
-	OPT("simulate-drops", "", lose_one_in, set_count,    "N",   HOW_MUCH, "lose one record in N, to test the counting"),
+	OPT("buffer", "b", ring_bytes, set_bytes, "SIZE", HOW_MUCH,
+	    "buffer of each CPU: 512K, 16M, a number is KiB"),
+	OPT("memory", "", memory_bytes, set_bytes, "SIZE", HOW_MUCH,
+	    "of records that wait for the disk (256M)"),
+	OPT("strict", "", strict, set_true, NULL, HOW_MUCH,
+	    "exit with 3 if any record was lost"),
+	OPT("simulate-drops", "", lose_one_in, set_count, "N", HOW_MUCH,
+	    "lose one record in N, to test the counting"),
 
-	OPT("dry-run",	   "",	 dry_run,   set_true,	     NULL,  TALK, "say what would be probed, run nothing"),
-	OPT("doctor",	   "",	 doctor,    set_true,	     NULL,  TALK, "say what this kernel can do"),
-	OPT("no-feature",  "",	 denied_features, set_features, "NAME,...", TALK, "do without, as --doctor names it"),
-	OPT("status",	   "",	 status,    set_status,	     "WHEN", TALK, "status line: auto or never"),
-	OPT("quiet",	   "q",	 verbosity, set_quiet,	     NULL,  TALK, "errors and warnings only"),
-	OPT("verbose",	   "v",	 verbosity, set_verbose,     NULL,  TALK, "more; twice: still more"),
-	OPT("version",	   "V",	 verbosity, show_version,    NULL,  TALK, "the version"),
-	OPT("help",	   "h",	 verbosity, show_help,	     NULL,  TALK, "this page"),
+	OPT("dry-run", "", dry_run, set_true, NULL, TALK,
+	    "say what would be probed, run nothing"),
+	OPT("doctor", "", doctor, set_true, NULL, TALK,
+	    "say what this kernel can do"),
+	OPT("no-feature", "", denied_features, set_features, "NAME,...", TALK,
+	    "do without, as --doctor names it"),
+	OPT("status", "", status, set_status, "WHEN", TALK,
+	    "status line: auto or never"),
+	OPT("quiet", "q", verbosity, set_quiet, NULL, TALK,
+	    "errors and warnings only"),
+	OPT("verbose", "v", verbosity, set_verbose, NULL, TALK,
+	    "more; twice: still more"),
+	OPT("version", "V", verbosity, show_version, NULL, TALK,
+	    "the version"),
+	OPT("help", "h", verbosity, show_help, NULL, TALK,
+	    "this page"),
 
 	/* What strace has to be asked for and we always do. */
-	OPT("decode-fds",  "yY", verbosity, set_nothing,     NULL,  TALK, NULL),
+	OPT("decode-fds", "yY", verbosity, set_nothing, NULL, TALK, NULL),
 };
 
 /* Options of tracers people know, which are not ours; letters as much as names. */
@@ -94,13 +120,16 @@ static const struct foreign {
 	const char *why;	/* the message, after the option as typed */
 	const char *hint;	/* NULL: none */
 } foreign[] = {
-	{ 'p', "pid",	      "attaching to a running process is not built yet", "recorder -- COMMAND, to record from its start" },
+	{ 'p', "pid",	      "attaching to a running process is not built yet",
+	  "recorder -- COMMAND, to record from its start" },
 	{ 0,   "tid",	      "attaching to a running process is not built yet", NULL },
-	{ 0,   "cgroup",      "attaching to a running process is not built yet", "recorder -- COMMAND, to record from its start" },
+	{ 0,   "cgroup",      "attaching to a running process is not built yet",
+	  "recorder -- COMMAND, to record from its start" },
 	{ 0,   "container",   "attaching to a running process is not built yet", NULL },
 	{ 0,   "pod",	      "attaching to a running process is not built yet", NULL },
 	{ 'a', "all",	      "recording all processes is not built yet", "recorder -- COMMAND" },
-	{ 'P', NULL,	      "is not an option: strace, perf and trace-cmd mean three things by it", "--syscalls=%file" },
+	{ 'P', NULL,	      "is not an option: strace, perf and trace-cmd mean three things by it",
+	  "--syscalls=%file" },
 	{ 'c', NULL,	      "is not an option: strace, trace-cmd and bpftrace mean three things by it",
 	  "uftrace report, which counts the calls of a recording" },
 	{ 'g', NULL,	      "recording stacks is not built yet", NULL },
@@ -189,7 +218,8 @@ static int set_string_bytes(struct config *cfg, const struct opt *opt, const cha
 	int err = set_count(cfg, opt, word, value);
 
 	if (!err && cfg->string_bytes > STRING_BYTES_MAX) {
-		fail(0, "%s: %u bytes are more than a record holds, %u", word, cfg->string_bytes, STRING_BYTES_MAX);
+		fail(0, "%s: %u bytes are more than a record holds, %u", word, cfg->string_bytes,
+		     STRING_BYTES_MAX);
 		err = -EINVAL;
 	}
 	return err;
@@ -287,7 +317,8 @@ static int for_each_word(struct config *cfg, const char *word, const char *value
 	int err = list ? 0 : -ENOMEM;
 
 	while (!err && (name = strsep(&rest, ",")))
-		err = *name ? fn(cfg, word, name) : (fail(0, "%s: a name is missing in '%s'", word, value), -EINVAL);
+		err = *name ? fn(cfg, word, name) :
+			      (fail(0, "%s: a name is missing in '%s'", word, value), -EINVAL);
 	return err;
 }
 
@@ -314,7 +345,7 @@ static int add_format(struct config *cfg, const char *word, const char *name)
 			for (size_t j = 0; j < cfg->sink_count; j++)
 				if (cfg->sink[j] == sinks[i])
 					return 0;
-			cfg->sink[cfg->sink_count++] = sinks[i];	/* sinks[] has at most SINKS_MAX rows */
+			cfg->sink[cfg->sink_count++] = sinks[i];	/* SINKS_MAX rows at most */
 			return 0;
 		}
 		nearest_offer(&n, sinks[i]->name);
@@ -440,7 +471,8 @@ static void make_getopt_tables(char *shorts, struct option *longs)
 	*shorts++ = '+';	/* the first word that is no option is the command */
 	*shorts++ = ':';	/* tell a missing argument from an unknown option */
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-		int arg = !opts[i].arg ? no_argument : *opts[i].arg == '[' ? optional_argument : required_argument;
+		int arg = !opts[i].arg ? no_argument :
+			  *opts[i].arg == '[' ? optional_argument : required_argument;
 
 		longs[i] = (struct option){ opts[i].name, arg, NULL, LONG_VALUE + i };
 		for (const char *c = opts[i].letters; *c; c++) {
@@ -476,15 +508,17 @@ static bool is_foreign(const struct pass *p, char letter, const char *name, size
 {
 	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
 		const struct foreign *f = &foreign[i];
+		const char *colon;
 
 		if (letter ? f->letter != letter : !f->name || strlen(f->name) != name_len ||
 		    strncmp(f->name, name, name_len))
 			continue;
 		/* "-P is not ..." but "-p: attaching is not ..." */
+		colon = strncmp(f->why, "is ", 3) ? ":" : "";
 		if (letter)
-			fail(0, "%s-%c%s %s", p->from, letter, strncmp(f->why, "is ", 3) ? ":" : "", f->why);
+			fail(0, "%s-%c%s %s", p->from, letter, colon, f->why);
 		else
-			fail(0, "%s--%s%s %s", p->from, f->name, strncmp(f->why, "is ", 3) ? ":" : "", f->why);
+			fail(0, "%s--%s%s %s", p->from, f->name, colon, f->why);
 		if (f->hint)
 			hint("%s", f->hint);
 		return true;
@@ -525,7 +559,8 @@ static void unknown_option(const struct pass *p)
 	const char *word = p->argv[optind - 1];
 
 	if (optopt >= LONG_VALUE) {
-		fail(0, "%s--%s takes no argument, but '%s' gives one", p->from, row_of(optopt)->name, word);
+		fail(0, "%s--%s takes no argument, but '%s' gives one", p->from, row_of(optopt)->name,
+		     word);
 		return;
 	}
 	if (!optopt) {
@@ -535,10 +570,13 @@ static void unknown_option(const struct pass *p)
 	if (is_foreign(p, optopt, NULL, 0))
 		return;
 	/* "-format": the option's name with one dash too few. */
-	word = p->argv[optind] && p->argv[optind][0] == '-' && p->argv[optind][1] == optopt ? p->argv[optind] : "";
+	word = p->argv[optind] ?: "";
+	if (word[0] != '-' || word[1] != optopt)
+		word = "";
 	for (size_t i = 0; *word && word[2] && i < ARRAY_SIZE(opts); i++) {
 		if (!strncmp(opts[i].name, word + 1, strcspn(word + 1, "="))) {
-			fail(0, "%s'%s' is not an option; the nearest is '--%s'", p->from, word, opts[i].name);
+			fail(0, "%s'%s' is not an option; the nearest is '--%s'", p->from, word,
+			     opts[i].name);
 			return;
 		}
 	}

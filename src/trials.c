@@ -24,18 +24,19 @@
 #include "bpflink.h"
 #include "trials.h"
 
-#define MOV_IMM(to, value)	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (value) }
+#define MOV_IMM(to, n)		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (n) }
 #define MOV_REG(to, from)	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
-#define ADD_IMM(to, value)	{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (value) }
-#define STORE_IMM(to, at, value) { .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = (to), .off = (at), .imm = (value) }
-#define LOAD_MAP(to, fd)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), .src_reg = BPF_PSEUDO_MAP_FD, \
-				  .imm = (fd) }, {}
+#define ADD_IMM(to, n)		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (n) }
+#define STORE_IMM(to, at, n)	{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = (to), .off = (at), .imm = (n) }
+#define LOAD_MAP(to, fd)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), \
+				  .src_reg = BPF_PSEUDO_MAP_FD, .imm = (fd) }, {}
 #define CALL(helper)		{ .code = BPF_JMP | BPF_CALL, .imm = (helper) }
 #define EXIT			{ .code = BPF_JMP | BPF_EXIT }
 
 static const struct bpf_insn nothing[] = { MOV_IMM(BPF_REG_0, 0), EXIT };
 
-static int load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t count, struct bpf_prog_load_opts *opts)
+static int load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t count,
+		struct bpf_prog_load_opts *opts)
 {
 	return bpf_prog_load(type, "trial", "GPL", insns, count, opts);
 }
@@ -229,7 +230,7 @@ bool probe_uprobe_tracefs(void)
 	return keep_answer(open(path, O_WRONLY | O_APPEND | O_CLOEXEC));
 }
 
-/* Nothing of ours may stay open for as long as this process does: not our output, nor a pipe somebody reads to its end. */
+/* Nothing of ours may stay open as long as this process does: our output, a pipe somebody reads to its end. */
 static __attribute__((noreturn)) void answer_aside(bool (*trial)(void), int to)
 {
 	char yes;
@@ -335,7 +336,8 @@ static bool try_nop5_fork(void)
 	alarm(2);
 	file = code_file(code, sizeof(code), path);
 	prog = load_uprobe(BPFLINK_UPROBE_MULTI);
-	if (file < 0 || prog < 0 || bpflink_uprobe_multi(prog, BPFLINK_UPROBE_MULTI, path, &offset, NULL, 1, 0, 0) < 0)
+	if (file < 0 || prog < 0 ||
+	    bpflink_uprobe_multi(prog, BPFLINK_UPROBE_MULTI, path, &offset, NULL, 1, 0, 0) < 0)
 		return false;
 	function = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
 	if (function == MAP_FAILED)

@@ -19,7 +19,7 @@
 
 /* ECMA-48 and DEC's: what every terminal but TERM=dumb obeys. */
 #define CLEAR		"\033[J"			/* from the cursor to the end of the screen */
-#define GO_BELOW	"\033D\033M" "\0337" "\033[B\r"	/* make room: down (scrolls), up; save; down, to the left */
+#define GO_BELOW	"\033D\033M" "\0337" "\033[B\r"	/* down (scrolls) and up; save; down, to the left */
 #define COME_BACK	"\0338"
 
 static struct {
