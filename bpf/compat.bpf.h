@@ -62,6 +62,15 @@ static __always_inline __u64 user_ip(struct pt_regs *regs)
 
 #define RETURN_POPS	8	/* the return address, gone from the stack after the return */
 
+/* At the entry of a function whose return address lies at @sp; 0 when it cannot be read. */
+static __always_inline __u64 return_address(struct pt_regs *regs, __u64 sp)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_user(&word, sizeof(word), (void *)sp);
+	return word;
+}
+
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
@@ -112,6 +121,11 @@ static __always_inline __u64 user_ip(struct pt_regs *regs)
 }
 
 #define RETURN_POPS	0	/* it comes in a register */
+
+static __always_inline __u64 return_address(struct pt_regs *regs, __u64 sp)
+{
+	return regs->user_regs.regs[30];
+}
 
 #define NR_EXECVE	221
 #define NR_EXECVEAT	281

@@ -25,8 +25,7 @@ static __always_inline int function_record(struct task_state *t, struct pt_regs 
 		r->sp -= RETURN_POPS;
 	} else {
 		r->sp += cookie >> COOKIE_SP_SHIFT & COOKIE_SP;
-		if (cookie & COOKIE_NO_EXIT)
-			r->hdr.flags = REC_F_NO_EXIT;
+		r->hdr.flags = cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(ctx, r->sp);
 	}
 	rec_end(r);
 	return 0;

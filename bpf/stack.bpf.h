@@ -62,4 +62,31 @@ static __always_inline bool is_home(struct task_state *t, __u64 sp)
 	return sp - t->home < t->home_bytes;
 }
 
+#define RETURNS_MAX	64	/* return probes the kernel keeps open for a task: MAX_URETPROBE_DEPTH */
+
+/*
+ * REC_F_* of a call whose return address lies at @sp, as the kernel's list of the
+ * task's open return probes tells them. Not above the newest of those, it may be
+ * a tail call of that function, which then finds the trampoline as its return
+ * address; else what was open there has been left unseen, by an exception or
+ * longjmp(). Beyond what the list can hold the return is not probed.
+ */
+static __always_inline __u16 entry_flags(struct pt_regs *ctx, __u64 sp)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct uprobe_task *utask = task->utask;
+	struct return_instance *ri;
+	struct xol_area *area;
+	__u16 flags;
+
+	if (!utask)
+		return 0;
+	flags = utask->depth >= RETURNS_MAX ? REC_F_NO_EXIT : 0;
+	ri = utask->return_instances;
+	if (!ri || ri->stack > sp)
+		return flags;
+	area = task->mm->uprobes_state.xol_area;
+	return area && return_address(ctx, sp) != area->vaddr ? flags | REC_F_CALLED : flags;
+}
+
 #endif

@@ -68,22 +68,25 @@ static size_t depth_of_stack(const struct task *t, uint64_t sp)
 }
 
 /*
- * Has the frame of @call been left when the task is about to run a function at
- * @sp? At the same place only one whose return would not be seen: else it is a
- * tail call, whose returns come both, innermost first.
+ * Has the frame of @call been left when the task is about to run @next? At the
+ * same place only one whose return would not be seen, or if @next is known to have
+ * been called: else it is a tail call, whose returns come both, innermost first.
  */
-static bool is_left(const struct call *call, uint64_t sp)
+static bool is_left(const struct call *call, const struct call *next)
 {
-	return is_near(call->sp, sp) && (call->sp < sp || (call->sp == sp && call->flags & REC_F_NO_EXIT));
+	if (!is_near(call->sp, next->sp))
+		return false;
+	return call->sp < next->sp ||
+	       (call->sp == next->sp && (call->flags & REC_F_NO_EXIT || next->flags & REC_F_CALLED));
 }
 
-static int close_left(struct calls *c, struct task *t, const struct rec_hdr *rec, uint64_t sp)
+static int close_left(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *next)
 {
-	size_t depth = depth_of_stack(t, sp);
+	size_t depth = depth_of_stack(t, next->sp);
 
 	if (!depth)
 		return 0;			/* a stack not seen before, or one that has no open call */
-	while (depth && is_left(&t->call[depth - 1], sp))
+	while (depth && is_left(&t->call[depth - 1], next))
 		depth--;
 	return close_down_to(c, t, rec, depth);
 }
@@ -93,7 +96,7 @@ int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, cons
 	int err = close_open_syscall(c, t, rec);
 
 	if (call->kind == REC_FUNC_ENTRY)
-		err = err ?: close_left(c, t, rec, call->sp);
+		err = err ?: close_left(c, t, rec, call);
 	err = err ?: grow(&t->call, &t->call_room, t->depth, sizeof(*t->call));
 	if (err)
 		return err;
@@ -115,7 +118,7 @@ int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *r
 		n--;
 	if (!n) {				/* closed before, or its entry was lost */
 		c->counts->unmatched++;
-		return close_left(c, t, rec, sp);
+		return close_left(c, t, rec, &(struct call){ .sp = sp });
 	}
 	err = close_down_to(c, t, rec, n);
 	return err ?: close_top(c, t, rec, ENDED_SEEN);

@@ -70,6 +70,24 @@ TEST(a_tail_call_returns_twice_at_one_place)
 	stage_clear(&s);
 }
 
+TEST(a_call_at_the_place_of_one_left_by_an_exception_closes_it)
+{
+	struct stage s;
+	struct rec_func *r;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	entered(&s, 110, 1, 0x6000);
+	r = record(&s, REC_FUNC_ENTRY, sizeof(*r), 120);
+	r->hdr.flags = REC_F_CALLED;
+	r->func = 2;
+	r->sp = 0x6000;
+	play(&s, r);
+	returned(&s, 130, 2, 0x6000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 }? 120 f2{ 130 }");
+	stage_clear(&s);
+}
+
 TEST(of_entry_only_functions_the_next_at_the_same_place_follows)
 {
 	struct stage s;

@@ -111,6 +111,7 @@ struct return_instance;
 
 struct uprobe_task {
 	struct return_instance *return_instances;
+	unsigned int depth;
 };
 
 struct return_instance {

@@ -113,6 +113,7 @@ struct signal_struct {
 struct return_instance;
 
 struct uprobe_task {
+	unsigned int depth;
 	struct return_instance *return_instances;
 };
 
