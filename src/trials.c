@@ -333,6 +333,7 @@ static bool try_nop5_fork(void)
 	char path[32];
 	pid_t pid;
 
+	signal(SIGALRM, SIG_DFL);	/* ignored while a command runs */
 	alarm(2);
 	file = code_file(code, sizeof(code), path);
 	prog = load_uprobe(BPFLINK_UPROBE_MULTI);
