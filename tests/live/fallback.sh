@@ -39,4 +39,4 @@ for feature in uprobe-session uprobe-multi,uprobe-session write-user uprobe-slee
 done
 
 "$RECORDER" --no-feature no-such-feature -- /bin/true > /dev/null 2> wrong.err
-check "a feature that is none is refused" equal $? 125
+check "a feature that is none is a wrong command line" equal $? 2

@@ -2,6 +2,9 @@
 # limit: 400
 . "$LIVE/lib.sh"
 need sqlite3 python3 git
+unset PYTHONUNBUFFERED
+python=/usr/bin/python3		# Debian's, not one that a version manager put before it
+[ -x $python ] || python=$(command -v python3)
 
 # alike NAME COMMAND...: same output and end as untraced, and uftrace opens the recording.
 alike() {
@@ -20,11 +23,11 @@ alike sqlite sqlite3 :memory: "create table t(a, b); with recursive n(x) as (sel
 	where x < 2000) insert into t select x, x * x from n; select sum(b) from t where a % 7 = 0; select count(*) from t;"
 check "sqlite: its library calls" [ "$(calls_of sqlite.data | awk '$2 ~ /^sqlite3_/' | wc -l)" -ge 3 ]
 
-alike python python3 -c 'print(1)'
+alike python $python -c 'print(1)'
 check "python: its functions" [ "$(report_calls python.data Py_BytesMain)" -ge 1 -o "$(report_calls python.data main)" -ge 1 ]
 check "python: the write of its output" grep -qF 'sys_write(1, "1\n", 2) = 2;' <(replay python.data)
 rm -rf ./*.data
-alike python-raise python3 -c 'import threading, subprocess
+alike python-raise $python -c 'import threading, subprocess
 def f(n):
     if n == 0: raise ValueError("deep")
     f(n - 1)
@@ -51,6 +54,13 @@ alike pipeline bash -c 'for i in 3 1 2; do echo $i; done | sort | tee sorted | w
 check "bash: sort and tee in it" equal "$(for p in sort tee; do processes pipeline.data $p; done | tr '\n' ' ')" "1 1 "
 alike signals bash -c 'trap "echo usr1" USR1; kill -USR1 $$; (kill -SEGV $BASHPID); echo "status $?"; kill -TERM $$'
 rm -rf ./*.data
+
+# A script's functions are those of its interpreter, and of what it starts.
+printf '#!/bin/bash\nset -e\n"%s/nested" | grep "^fib"\n' "$PROGRAMS" > script
+chmod +x script
+alike script ./script
+check "script: the functions of its interpreter" [ "$(report_calls script.data execute_command)" -ge 1 -o "$(report_calls script.data main)" -ge 2 ]
+check "script: the functions of what it starts" equal "$(report_calls script.data fib)" 1973
 
 storm=10000
 record storm.data -- "$PROGRAMS/forkstorm" $storm > storm.out
