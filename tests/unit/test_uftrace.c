@@ -372,7 +372,7 @@ TEST(a_recording_without_a_function_opens_too)
 
 TEST(syscalls_show_flags_strings_numbers_and_errnos)
 {
-	struct texts two = {};
+	struct texts two = {}, none = {};
 	int fds[2] = { 3, 4 };
 	DESK;
 	struct task *t = begin(d);
@@ -387,8 +387,9 @@ TEST(syscalls_show_flags_strings_numbers_and_errnos)
 	sys_exit(d, t, 0x7f0000001000);
 	sys_enter(d, t, SYS_lseek, 3, -5, 2);
 	sys_exit(d, t, 5000000000);
+	add_text(&none, 1, 0, "", 0);
 	sys_enter(d, t, SYS_read, 3, 0x7ffd10001000, 4096);
-	sys_exit(d, t, -EAGAIN);
+	sys_exit_texts(d, t, -EAGAIN, &none);
 	add_text(&two, 0, 0, fds, sizeof(fds));
 	sys_enter(d, t, SYS_pipe2, 0x7ffd10001000, O_CLOEXEC);
 	sys_exit_texts(d, t, 0, &two);

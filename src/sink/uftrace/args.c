@@ -175,11 +175,19 @@ static void put_taken_text(struct showing *sh, unsigned i, const struct rec_text
 	put_text(sh, text);
 }
 
+/* A call that failed has filled nothing: what BPF found in its buffer was there before. */
+static bool was_filled(const struct showing *sh, unsigned i)
+{
+	enum sys_take take = syscall_arg_take(sh->info->def, i);
+
+	return (take != TAKE_BUF_RET && take != TAKE_FDS) || (sh->exit && sh->exit->ret >= 0);
+}
+
 static enum format put_taken(struct showing *sh, unsigned i, uint64_t value)
 {
 	const struct rec_text *t = text_of(sh, i);
 
-	if (t) {
+	if (t && was_filled(sh, i)) {
 		put_taken_text(sh, i, t);
 	} else if (value) {
 		put_u64(sh, value);
