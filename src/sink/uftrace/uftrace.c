@@ -103,16 +103,22 @@ static int put_record(struct sink *s, struct uf_task *u, uint64_t time, enum uf_
 	return put(s, u, &r, sizeof(r));
 }
 
-/* The reader shows the number as an int. */
-static int put_lost(struct sink *s, struct uf_task *u, uint64_t time, uint64_t count)
+/*
+ * Loss is shown where a function is open (cmds/replay.c:print_graph_rstack); at
+ * depth 0 one is made up around it. The reader takes the number for an int.
+ */
+static int put_lost(struct sink *s, struct uf_task *u, uint64_t time, uint32_t depth, uint64_t count)
 {
-	int err = 0;
+	uint64_t addr = count && !depth ? uf_calls_named(s->calls, "records_lost") : 0;
+	int err = addr ? put_record(s, u, time, UF_ENTRY, 0, addr) : 0;
 
 	for (uint64_t n; count && !err; count -= n) {
 		n = MIN(count, (uint64_t)INT32_MAX);
 		err = put_record(s, u, time, UF_LOST, 0, n);
 		s->lost_told += n;
 	}
+	if (addr && !err)
+		err = put_record(s, u, time, UF_EXIT, 0, addr);
 	return err;
 }
 
@@ -140,7 +146,7 @@ static int put_syscall(struct sink *s, struct uf_task *u, uint64_t time, const s
 	r->word = uf_word(UF_EXIT, shown.exit_len, u->open->depth, shown.addr);
 	memcpy(r + 1, shown.exit, shown.exit_len);
 	err = put(s, u, &entry, 2 * sizeof(*r) + shown.entry_len + shown.exit_len);
-	return err ?: put_lost(s, u, time, lost);
+	return err ?: put_lost(s, u, time, u->open->depth, lost);
 }
 
 /* --- events --- */
@@ -228,7 +234,7 @@ static int on_task_lost(struct sink *s, struct uf_task *u, const struct event *e
 	for (int i = 0; i < REC_CLASSES; i++)
 		count += rec->count[i];
 	if (!u->is_in_syscall)
-		return put_lost(s, u, ev->time, count);
+		return put_lost(s, u, ev->time, ev->depth, count);
 	u->lost += count;
 	return 0;
 }
@@ -395,7 +401,7 @@ static int tell_rest_lost(struct sink *s)
 	lost = MAX(s->lost, about);
 	if (!s->tasks.first || lost <= s->lost_told)
 		return 0;
-	return put_lost(s, s->tasks.first, s->tasks.first->last, lost - s->lost_told);
+	return put_lost(s, s->tasks.first, s->tasks.first->last, 0, lost - s->lost_told);
 }
 
 static int uf_close(struct sink *s)
