@@ -5,29 +5,41 @@
  * both ends, a pair of programs, or (entry only) the first of the pair. Which
  * function was hit comes as the probe's cookie.
  */
-#include "recorder.bpf.h"
+#include "callring.bpf.h"
 #include "function.h"
 #include "stack.bpf.h"
 
 extern bool bpf_session_is_return(void) __ksym __weak;
 
-static __always_inline int function_record(struct task_state *t, struct pt_regs *ctx, __u64 cookie, __u16 kind)
+static __noinline int function_lost(void)
 {
-	struct rec_func *r;
+	struct task_state *t = my_task();
 
-	r = rec_begin(t, CLASS_FUNCTION, kind, sizeof(*r));
-	if (!r)
-		return 1;
-	r->func = cookie & COOKIE_FUNC;
-	r->pad = 0;
-	r->sp = user_sp(ctx);
-	if (kind == REC_FUNC_EXIT) {
-		r->sp -= RETURN_POPS;
-	} else {
-		r->sp += cookie >> COOKIE_SP_SHIFT & COOKIE_SP;
-		r->hdr.flags = cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(ctx, r->sp);
-	}
-	rec_end(r);
+	if (t)
+		count_lost(t, CLASS_FUNCTION);
+	return 0;
+}
+
+static __always_inline int entry_record(struct task_state *t, struct pt_regs *ctx, __u64 cookie, bool returns)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 sp = user_sp(ctx) + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
+	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(ctx, sp);
+
+	if (t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	if (call_record(task, REC_FUNC_ENTRY, flags, cookie & COOKIE_FUNC, sp))
+		return 0;
+	count_lost(t, CLASS_FUNCTION);
+	return 1;
+}
+
+/* What is probed at its return was recorded at its entry: nobody need be asked again. */
+static __always_inline int exit_record(struct pt_regs *ctx, __u64 cookie)
+{
+	if (recording && !call_record(bpf_get_current_task_btf(), REC_FUNC_EXIT, 0, cookie & COOKIE_FUNC,
+				      user_sp(ctx) - RETURN_POPS))
+		function_lost();
 	return 0;
 }
 
@@ -35,18 +47,17 @@ static __always_inline int function_record(struct task_state *t, struct pt_regs 
 SEC("?uprobe")
 int function_session(struct pt_regs *ctx)
 {
-	struct task_state *t = my_task();
-	__u64 cookie;
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct task_state *t;
+	bool returns;
 
+	if (bpf_session_is_return())
+		return exit_record(ctx, cookie);
+	t = my_task();
 	if (!t)
 		return 1;
-	cookie = bpf_get_attach_cookie(ctx);
-	if (bpf_session_is_return())
-		return function_record(t, ctx, cookie, REC_FUNC_EXIT);
-	if (is_home(t, user_sp(ctx)))
-		return function_record(t, ctx, cookie, REC_FUNC_ENTRY);
-	function_record(t, ctx, cookie | COOKIE_NO_EXIT, REC_FUNC_ENTRY);
-	return 1;
+	returns = is_home(t, user_sp(ctx));
+	return entry_record(t, ctx, cookie, returns) || !returns;
 }
 
 SEC("?uprobe")
@@ -55,17 +66,15 @@ int function_entry(struct pt_regs *ctx)
 	struct task_state *t = my_task();
 
 	if (t)
-		function_record(t, ctx, bpf_get_attach_cookie(ctx), REC_FUNC_ENTRY);
+		entry_record(t, ctx, bpf_get_attach_cookie(ctx), true);
 	return 0;
 }
 
 SEC("?uretprobe")
 int function_exit(struct pt_regs *ctx)
 {
-	struct task_state *t = my_task();
-
-	if (t)
-		function_record(t, ctx, bpf_get_attach_cookie(ctx), REC_FUNC_EXIT);
+	if (my_task())
+		exit_record(ctx, bpf_get_attach_cookie(ctx));
 	return 0;
 }
 
@@ -82,7 +91,7 @@ static __always_inline int function_record_at(struct pt_regs *ctx, __u16 kind, _
 		return 0;
 	r->f.hdr.flags = flags;
 	r->f.func = 0;
-	r->f.pad = 0;
+	r->f.commit = 0;
 	r->f.sp = sp;
 	r->ip = ip;
 	rec_end(r);

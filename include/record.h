@@ -139,7 +139,7 @@ struct rec_sys_exit {
 struct rec_func {
 	struct rec_hdr	hdr;
 	__u32		func;		/* index given when the probe was attached: struct image, first_func */
-	__u32		pad;
+	__u32		commit;		/* in its ring: 1 + its number, written last (callring.h); else without meaning */
 	__u64		sp;		/* user stack pointer at the function's first instruction */
 };
 

@@ -8,11 +8,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "about.h"
 #include "base.h"
+#include "callring.h"
 #include "clock.h"
 #include "config.h"
 #include "control.h"
@@ -45,6 +47,9 @@ struct recording {
 	struct images	    *images;
 	struct recorder_bpf *bpf;
 	int		    *ring_fd;
+	void		    *calls;	/* the rings of function records, mapped */
+	size_t		     calls_bytes;
+	uint32_t	     calls_slots;
 	unsigned	     cpus;
 	struct launch	    *launch;
 	struct drain	    *drain;
@@ -126,6 +131,33 @@ static int make_rings(struct recording *r)
 	return 0;
 }
 
+/* As many slots as go into a ring of the size asked for, rounded to a power of two. */
+static void plan_calls(struct recording *r)
+{
+	size_t ring;
+
+	r->calls_slots = 4 * CALLS_SPARE;
+	while (r->calls_slots * 2 * sizeof(struct rec_func) <= r->cfg->ring_bytes)
+		r->calls_slots *= 2;
+	ring = sizeof(struct calls_head) + r->calls_slots * sizeof(struct rec_func);
+	r->calls_bytes = ring * r->cpus;
+	r->bpf->rodata->calls_mask = r->calls_slots - 1;
+	bpf_map__set_max_entries(r->bpf->maps.call_rings, r->cpus);
+	bpf_map__set_value_size(r->bpf->maps.call_rings, ring);
+}
+
+static int map_calls(struct recording *r)
+{
+	int fd = bpf_map__fd(r->bpf->maps.call_rings);
+
+	r->calls = mmap(NULL, r->calls_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (r->calls == MAP_FAILED) {
+		r->calls = NULL;
+		return fail(-errno, "cannot map the rings of function records");
+	}
+	return 0;
+}
+
 static int load_bpf(struct recording *r)
 {
 	int err;
@@ -137,6 +169,7 @@ static int load_bpf(struct recording *r)
 	r->cpus = libbpf_num_possible_cpus();
 	bpf_map__set_max_entries(r->bpf->maps.rings, r->cpus);
 	r->bpf->rodata->lose_one_in = r->cfg->lose_one_in;
+	plan_calls(r);
 	err = plan_sources(r);
 	if (err)
 		return err;
@@ -147,7 +180,7 @@ static int load_bpf(struct recording *r)
 		return err;
 	}
 	images_set_bpf(r->images, r->bpf);
-	return make_rings(r);
+	return map_calls(r) ?: make_rings(r);
 }
 
 static int attach_sources(struct recording *r)
@@ -201,6 +234,7 @@ static int start_threads(struct recording *r)
 {
 	struct drain_args drain = {
 		.ring_fd = r->ring_fd, .ring_count = r->cpus, .ring_bytes = r->cfg->ring_bytes,
+		.calls = r->calls, .calls_slots = r->calls_slots,
 		.tallies_fd = bpf_map__fd(r->bpf->maps.tallies), .queue = r->queue,
 	};
 	struct writer_args writer = {
@@ -278,6 +312,8 @@ static void recording_free(struct recording *r)
 	segment_destroy(r->segment);
 	launch_destroy(r->launch);
 	images_destroy(r->images);
+	if (r->calls)
+		munmap(r->calls, r->calls_bytes);
 	recorder_bpf__destroy(r->bpf);
 	for (unsigned cpu = 0; r->ring_fd && cpu < r->cpus; cpu++)
 		if (r->ring_fd[cpu] >= 0)

@@ -17,6 +17,8 @@ struct drain_args {
 	const int    *ring_fd;		/* one per CPU; lent */
 	unsigned      ring_count;
 	size_t	      ring_bytes;
+	void	     *calls;		/* the rings of function records, one per CPU, mapped; NULL: none; lent */
+	uint32_t      calls_slots;	/* of each */
 	int	      tallies_fd;	/* the per-CPU counts of what was lost */
 	struct queue *queue;
 };

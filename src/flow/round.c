@@ -41,7 +41,7 @@ size_t round_bytes(const struct round *r)
 	return n;
 }
 
-void *chunk_add(struct chunk *c, size_t len)
+void *chunk_add_many(struct chunk *c, size_t len, uint32_t count)
 {
 	void *at;
 
@@ -59,8 +59,13 @@ void *chunk_add(struct chunk *c, size_t len)
 	}
 	at = c->data + c->len;
 	c->len += len;
-	c->count++;
+	c->count += count;
 	return at;
+}
+
+void *chunk_add(struct chunk *c, size_t len)
+{
+	return chunk_add_many(c, len, 1);
 }
 
 struct queue {

@@ -17,7 +17,7 @@
 
 struct image;
 
-/* The records of one ring, one behind the other. */
+/* The records of one ring, one behind the other; a CPU may have several rings. */
 struct chunk {
 	uint8_t	*data;
 	size_t	 len, room;
@@ -37,8 +37,9 @@ struct round *round_create(unsigned chunks);	/* NULL: no memory */
 void	      round_destroy(struct round *r);
 size_t	      round_bytes(const struct round *r);
 
-/* Room for @len bytes at the end of @c, counted as one record; NULL: no memory. */
-void *chunk_add(struct chunk *c, size_t len);
+/* Room for @len bytes at the end of @c, which hold @count records; NULL: no memory. */
+void *chunk_add_many(struct chunk *c, size_t len, uint32_t count);
+void *chunk_add(struct chunk *c, size_t len);				/* one record */
 
 struct queue;
 int   queue_create(struct queue **ret, size_t limit_bytes);
