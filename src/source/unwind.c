@@ -173,9 +173,9 @@ static int keep_link_fd(int fd)
 	return err ?: links_keep_fd(&unwind.links, fd);
 }
 
-static int attach_one(struct bpf_program *prog, const char *path, unsigned long offset)
+/* Takes @link; NULL: what libbpf answers when it could not make one. */
+static int keep_link(struct bpf_link *link)
 {
-	struct bpf_link *link = bpf_program__attach_uprobe(prog, false, -1, path, offset);
 	int err;
 
 	if (!link)
@@ -196,7 +196,7 @@ static int attach_sites(struct bpf_program *prog, const char *path, const unsign
 		return keep_link_fd(bpflink_uprobe_multi(bpf_program__fd(prog), BPFLINK_UPROBE_MULTI, path, site, NULL,
 							 count, 0, 0));
 	for (unsigned i = 0; i < count && !err; i++)
-		err = attach_one(prog, path, site[i]);
+		err = keep_link(bpf_program__attach_uprobe(prog, false, -1, path, site[i]));
 	return err;
 }
 
@@ -288,6 +288,7 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 		return 0;
 	bpf->rodata->gate_can_write = kernel_has(HAVE_WRITE_USER);
 	bpf_program__set_autoload(bpf->progs.hijacked_tasks, true);
+	bpf_program__set_autoload(bpf->progs.gate_fork, true);
 	for (size_t i = 0; i < ARRAY_SIZE(progs); i++) {
 		bpf_program__set_autoload(progs[i], true);
 		ownstack_ask(progs[i]);
@@ -310,6 +311,7 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 		return 0;
 	}
 	err = agent_start(&unwind.agent, bpf);
+	err = err ?: keep_link(bpf_program__attach(bpf->progs.gate_fork));
 	for (size_t i = 0; !err && i < ARRAY_SIZE(folders); i++)
 		for (size_t k = 0; !err && k < ARRAY_SIZE(libraries); k++) {
 			snprintf(path, sizeof(path), "%s/%s", folders[i], libraries[k]);
