@@ -32,7 +32,8 @@ struct about {
 	uint64_t       lost[REC_CLASSES];
 };
 
-int  about_create(struct about **ret, char **argv, char *const *self_argv);	/* fills in host facts */
+/* Fills in the facts of the host. @self_argv NULL: as /proc tells. */
+int  about_create(struct about **ret, char **argv, char *const *self_argv);
 void about_destroy(struct about *a);
 
 #endif

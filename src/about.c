@@ -45,21 +45,36 @@ static char *cpu_model(void)
 	return model ?: strdup("unknown");
 }
 
+#define CMDLINE_MAX	4096	/* bytes; no format holds more */
+
 /* Words joined by spaces. */
 static char *join(char *const *word)
 {
 	size_t len = 1;
 	char *text, *end;
 
-	for (char *const *w = word; w && *w; w++)
+	for (char *const *w = word; *w; w++)
 		len += strlen(*w) + 1;
 	text = end = malloc(len);
 	if (!text)
 		return NULL;
 	*end = '\0';
-	for (char *const *w = word; w && *w; w++)
+	for (char *const *w = word; *w; w++)
 		end += sprintf(end, w == word ? "%s" : " %s", *w);
 	return text;
+}
+
+/* Our own command line, words joined by spaces. */
+static char *own_command_line(void)
+{
+	__cleanup(close_file) FILE *f = fopen("/proc/self/cmdline", "re");
+	__cleanup(free_ptr) char *text = calloc(1, CMDLINE_MAX);
+	size_t n = f && text ? fread(text, 1, CMDLINE_MAX - 1, f) : 0;
+
+	for (size_t i = 0; i + 1 < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	return TAKE(text);
 }
 
 /* The file that execvp() would run for @word; NULL: none. free() it. */
@@ -129,7 +144,7 @@ int about_create(struct about **ret, char **argv, char *const *self_argv)
 	a->start = clock_now();
 	a->utc_offset = clock_utc_offset();
 	host_facts(a);
-	a->cmdline = join(self_argv);
+	a->cmdline = self_argv ? join(self_argv) : own_command_line();
 	if (argv && argv[0]) {
 		a->argv = copy_words(argv);
 		a->exe = find_command(argv[0]) ?: strdup(argv[0]);
