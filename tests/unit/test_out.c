@@ -2,6 +2,7 @@
  * test_out.c - files: blocks, parking, replacing, full disks; the directory they are in.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,6 +356,41 @@ TEST(outdir_removes_links_in_an_older_recording_and_not_what_they_name)
 	CHECK(symlink("../photos", "rec.old/dir") == 0 && symlink("../photos/cat", "rec.old/file") == 0);
 	CHECK(create("rec") == 0);
 	check_file("photos/cat", "cat");
+}
+
+/* What somebody else who may write in the parent could do meanwhile. */
+static void *exchange_names(void *stop)
+{
+	while (!*(volatile bool *)stop) {
+		rename("rec", "away");
+		(void)!symlink("photos", "rec");
+		(void)!symlink("photos", "rec.old");
+		unlink("rec");
+		rename("away", "rec");
+		unlink("rec.old");
+		(void)!symlink("photos", "rec");
+		unlink("rec");
+	}
+	return NULL;
+}
+
+TEST(outdir_is_not_led_astray_by_names_that_change)
+{
+	IN_NEW_DIR;
+	bool stop = false;
+	pthread_t thread;
+	int made = 0;
+
+	CHECK(mkdir("photos", 0700) == 0);
+	put_file("photos/cat", "cat");
+	CHECK(pthread_create(&thread, NULL, exchange_names, &stop) == 0);
+	for (int i = 0; i < 2000; i++)
+		made += create("rec") == 0;
+	stop = true;
+	pthread_join(thread, NULL);
+	CHECK(made > 0);
+	check_file("photos/cat", "cat");
+	CHECK_INT(size_of("photos/" OUTDIR_MARK), -1);
 }
 
 TEST(outdir_refuses_names_and_places_that_cannot_be_right)
