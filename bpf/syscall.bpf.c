@@ -8,7 +8,7 @@
 #include "recorder.bpf.h"
 #include "path.bpf.h"
 
-#define TEXT_ONE_MAX	1024	/* bytes of one text, at most */
+#define TEXT_ONE_MAX	4096	/* bytes of one text, its NUL included, at most: STRING_BYTES_MAX of config.h is less */
 #define TEXT_ROOM	REC_TEXT_MAX
 #define PROT_EXEC	4
 #define MAP_ANONYMOUS	0x20

@@ -13,7 +13,7 @@
 #endif
 
 #define REC_PATH_MAX	4096	/* bytes of one path, its NUL included */
-#define REC_TEXT_MAX	4096	/* bytes of the texts of one syscall, headers included */
+#define REC_TEXT_MAX	8192	/* bytes of the texts of one syscall before its last one */
 #define REC_COMM	16	/* TASK_COMM_LEN */
 
 enum rec_kind {
