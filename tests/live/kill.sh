@@ -5,7 +5,7 @@ need python3
 program steady kill || exit 0
 
 rounds=${FULL:+100}
-rounds=${rounds:-15}
+rounds=${rounds:-8}
 seconds=2
 RANDOM=${SEED:-$$}
 
