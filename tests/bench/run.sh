@@ -12,6 +12,7 @@ recorder=$(realpath "${1:?usage: tests/bench/run.sh RECORDER}") || exit 2
 [ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
 [ "$(uname -m)" = x86_64 ] || { echo "the targets are x86-64 code: nothing is measured here"; exit 0; }
 bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
+make -s -C "$here" OUT="$bin" || exit 2
 rounds=${ROUNDS:-7}
 peer_rounds=$(((rounds + 1) / 2))
 work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bench-XXXXXX") || exit 1

@@ -54,11 +54,12 @@ check "the program is not run when the place is refused" [ ! -e ran ]
 
 # A full disk is said and counted, and the program goes on.
 if mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
-	"$RECORDER" -o small/data -- "$PROGRAMS/storm" 200000 > full.out 2> full.err
+	"$RECORDER" --strict -o small/data -- "$PROGRAMS/storm" 200000 > full.out 2> full.err
 	status=$?
 	check "a full disk: the program runs to its end" grep -q '^calls spin 200000$' full.out
 	check "a full disk: it is said" grep -qiE '^recorder: .*(no space|full)' full.err
-	check "a full disk: it shows in the exit status" [ $status -ne 0 ]
+	check "a full disk: with --strict it shows in the exit status" [ $status -ne 0 ]
+	check "a full disk: what was written opens" uf replay --no-pager -d small/data
 	umount small
 else
 	skip "a full disk" "tmpfs cannot be mounted here"
