@@ -20,7 +20,7 @@ struct images {
 	struct queue	    *queue;
 	struct recorder_bpf *bpf;
 	struct image_child  *child;
-	struct image_id	    *known;
+	struct image_id	    *known;	/* as ask_file() tells it, whatever the kernel calls the file */
 	size_t		     known_count, known_room;
 	uint32_t	     next_func;
 };
@@ -107,18 +107,17 @@ static int attach_sources(struct images *im, const struct image *img, int fd)
 
 int images_add(struct images *im, int fd, const char *path, const struct image_id *given)
 {
-	struct image_id id = {};
+	struct image_id seen, id;
 	struct image *img;
-	int err = given ? 0 : ask_file(fd, &id);
+	int err = ask_file(fd, &seen);
 
-	if (given)
-		id = *given;
-	if (err || is_known(im, &id))
+	if (err || is_known(im, &seen))
 		return err;
-	err = grow(&im->known, &im->known_room, im->known_count, sizeof(id));
+	err = grow(&im->known, &im->known_room, im->known_count, sizeof(seen));
 	if (err)
 		return err;
-	im->known[im->known_count++] = id;
+	im->known[im->known_count++] = seen;
+	id = given ? *given : seen;
 	err = image_child_read(im->child, &img, fd);
 	if (err) {
 		detail("no functions of '%s': %s", path, strerror(-err));
