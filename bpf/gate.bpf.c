@@ -34,6 +34,7 @@
 #define LOOKS		64	/* at the slot's state, a turn */
 #define FIRST_WAY_NS	2000	/* of waiting before the task gives way for the first time: who serves it may be on another CPU */
 #define GIVE_WAY_NS	50000	/* between one giving way and the next */
+#define GIVE_WAY_RARELY_NS 1000000	/* while probes are being set */
 
 /* Set before the load: bpf_probe_write_user() may be used. */
 const volatile bool gate_can_write;
@@ -45,6 +46,9 @@ volatile __u64 gate_hijacked;		/* what hijacked_tasks counts */
 
 /* Cleared by user space: then no exec waits any more, nor goes on waiting. */
 volatile bool gate_exec_open = true;
+
+/* Set by user space while it sets probes. */
+volatile bool gate_attaching;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -147,10 +151,18 @@ static __always_inline bool is_deserted(const struct gate_slot *s)
 }
 
 /*
- * A turn: look often, give way now and then. Giving way takes the lock of the
- * task's own memory map, which whoever is to set probes in it needs too, site by
- * site: taken all the time it would hold him up for milliseconds each.
+ * Give way only to who wants the lock of our memory map: one that is to set
+ * probes in it, site by site. Nothing is mapped at this address, so we are not
+ * rescheduled with the lock held; that would hold him up until we run again.
  */
+static __always_inline void give_way_to_probes(void)
+{
+	__u64 word;
+
+	bpf_copy_from_user_task(&word, sizeof(word), (void *)8, bpf_get_current_task_btf(), 0);
+}
+
+/* A turn of waiting: look often, give way now and then. */
 static long wait_turn(__u32 i, struct gate_slot **slot)
 {
 	struct gate_slot *s = *slot;
@@ -159,7 +171,9 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	if (now > s->next_way) {
 		if (give_way(s->sp))
 			return 1;
-		s->next_way = bpf_ktime_get_ns() + GIVE_WAY_NS;
+		s->next_way = bpf_ktime_get_ns() + (gate_attaching ? GIVE_WAY_RARELY_NS : GIVE_WAY_NS);
+	} else if (gate_attaching) {
+		give_way_to_probes();
 	}
 	for (int k = 0; k < LOOKS; k++)
 		if (*(volatile __u32 *)&s->state >= GATE_DONE)

@@ -19,6 +19,7 @@
 
 #ifndef __bpf__
 #include <linux/types.h>
+#include <stdbool.h>
 #endif
 
 #define GATE_FRAMES	64	/* return probes the kernel keeps open for a task: MAX_URETPROBE_DEPTH */
@@ -101,6 +102,9 @@ int gate_fd(void);
  */
 typedef int (*gate_fn)(void *ctx, const struct gate_notice *n);
 int gate_serve(gate_fn fn, void *ctx);
+
+/* Probes are about to be set, or have been: meanwhile, who waits does not hold his memory map's lock off the CPU. */
+void gate_attaching(bool begins);
 
 #endif
 

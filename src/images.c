@@ -10,6 +10,7 @@
 #include "base.h"
 #include "config.h"
 #include "flow/round.h"
+#include "gate.h"
 #include "image.h"
 #include "images.h"
 #include "log.h"
@@ -131,7 +132,9 @@ int images_add(struct images *im, int fd, const char *path, const struct image_i
 	free(img->path);
 	img->path = strdup(path);
 	err = img->path ? tell_writer(im, img) : -ENOMEM;
+	gate_attaching(true);
 	err = err ?: attach_sources(im, img, fd);
+	gate_attaching(false);
 	image_destroy(img);
 	return err;
 }

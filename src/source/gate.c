@@ -3,7 +3,8 @@
  *
  * The first instruction of a dynamically linked program is the dynamic
  * linker's entry point, so one site in that file is the gate of them all; it is
- * set when the first image names it as its interpreter. A static program has
+ * set at once for this machine's own, for others when the first image names
+ * them as its interpreter. A static program has
  * no such site, and is probed as soon as its image is known, but not earlier.
  *
  * A task waits inside a BPF program, as an RCU reader. So while one waits
@@ -59,6 +60,12 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	return 0;
 }
 
+void gate_attaching(bool begins)
+{
+	if (gate.bpf)
+		gate.bpf->bss->gate_attaching = begins;
+}
+
 static bool move(struct gate_slot *s, __u32 from, __u32 to)
 {
 	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -110,24 +117,6 @@ int gate_serve(gate_fn fn, void *ctx)
 	gate.fn_ctx = ctx;
 	n = ring_buffer__consume(gate.notices);
 	return n < 0 ? n : 0;
-}
-
-static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
-{
-	void *p;
-
-	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate))
-		return 0;
-	p = mmap(NULL, GATE_SLOTS * sizeof(*gate.slot), PROT_READ | PROT_WRITE, MAP_SHARED,
-		 bpf_map__fd(bpf->maps.gate_slots), 0);
-	if (p == MAP_FAILED)
-		return fail(-errno, "cannot share memory with the programs that gate");
-	gate.slot = p;
-	gate.notices = ring_buffer__new(bpf_map__fd(bpf->maps.gate_notices), on_notice, NULL, NULL);
-	if (!gate.notices)
-		return fail(-errno, "cannot read the notices of programs that gate");
-	gate.bpf = bpf;
-	return 0;
 }
 
 /* File offset of the ELF entry point; 0 when the file at @fd is not an ELF file that has one. */
@@ -187,6 +176,35 @@ static int set_gate(const char *linker)
 	err = offset ? attach_entry(fd, offset) : -ENOEXEC;
 	if (err)
 		detail("gate: none at '%s': programs it starts are probed a little late: %s", linker, strerror(-err));
+	return 0;
+}
+
+/* The linkers of this machine: what is run first may be a script, whose interpreter no image names. */
+static const char *const linkers[] = {
+#if defined(__x86_64__)
+	"/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1",
+#elif defined(__aarch64__)
+	"/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-aarch64.so.1",
+#endif
+};
+
+static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	void *p;
+
+	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate))
+		return 0;
+	p = mmap(NULL, GATE_SLOTS * sizeof(*gate.slot), PROT_READ | PROT_WRITE, MAP_SHARED,
+		 bpf_map__fd(bpf->maps.gate_slots), 0);
+	if (p == MAP_FAILED)
+		return fail(-errno, "cannot share memory with the programs that gate");
+	gate.slot = p;
+	gate.notices = ring_buffer__new(bpf_map__fd(bpf->maps.gate_notices), on_notice, NULL, NULL);
+	if (!gate.notices)
+		return fail(-errno, "cannot read the notices of programs that gate");
+	gate.bpf = bpf;
+	for (size_t i = 0; i < ARRAY_SIZE(linkers); i++)
+		set_gate(linkers[i]);
 	return 0;
 }
 
