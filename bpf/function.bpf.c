@@ -11,6 +11,8 @@
 
 extern bool bpf_session_is_return(void) __ksym __weak;
 
+const volatile bool spare_other_stacks;
+
 static __noinline int function_lost(void)
 {
 	struct task_state *t = my_task();
@@ -101,7 +103,8 @@ static __always_inline int function_record_at(struct pt_regs *ctx, __u16 kind, _
 SEC("?uprobe")
 int function_entry_at(struct pt_regs *ctx)
 {
-	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP, user_ip(ctx), user_sp(ctx));
+	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP | entry_flags(ctx, user_sp(ctx)), user_ip(ctx),
+				  user_sp(ctx));
 }
 
 SEC("?uprobe")

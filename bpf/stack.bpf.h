@@ -64,6 +64,41 @@ static __always_inline bool is_home(struct task_state *t, __u64 sp)
 
 #define RETURNS_MAX	64	/* return probes the kernel keeps open for a task: MAX_URETPROBE_DEPTH */
 
+/* Set before the load: a program cannot choose which returns are probed, but it may write user memory. */
+extern const volatile bool spare_other_stacks;
+
+struct dropping {
+	struct return_instance *ri;
+	__u64	sp, trampoline;
+};
+
+static long give_truth(__u32 i, struct dropping *d)
+{
+	struct return_instance *ri = d->ri;
+	__u64 stack, truth, word = 0;
+
+	if (!ri)
+		return 1;
+	stack = BPF_CORE_READ(ri, stack);
+	truth = BPF_CORE_READ(ri, orig_ret_vaddr);
+	d->ri = BPF_CORE_READ(ri, next);
+	if (stack < d->sp && !bpf_probe_read_user(&word, sizeof(word), (void *)stack) && word == d->trampoline)
+		bpf_probe_write_user((void *)stack, &truth, sizeof(truth));
+	return 0;
+}
+
+/*
+ * The kernel is about to drop the return probes below @sp. Frames that have been
+ * left do not care; those of another stack get their true return addresses back.
+ */
+static __noinline int spare_frames(struct return_instance *newest, __u64 sp, __u64 trampoline)
+{
+	struct dropping d = { newest, sp, trampoline };
+
+	bpf_loop(RETURNS_MAX, give_truth, &d, 0);
+	return 0;
+}
+
 /*
  * REC_F_* of a call whose return address lies at @sp, as the kernel's list of the
  * task's open return probes tells them. Not above the newest of those, it may be
@@ -83,10 +118,12 @@ static __always_inline __u16 entry_flags(struct pt_regs *ctx, __u64 sp)
 		return 0;
 	flags = utask->depth >= RETURNS_MAX ? REC_F_NO_EXIT : 0;
 	ri = utask->return_instances;
-	if (!ri || ri->stack > sp)
-		return flags;
 	area = task->mm->uprobes_state.xol_area;
-	return area && return_address(ctx, sp) != area->vaddr ? flags | REC_F_CALLED : flags;
+	if (!ri || ri->stack > sp || !area)
+		return flags;
+	if (spare_other_stacks)
+		spare_frames(ri, sp, area->vaddr);
+	return return_address(ctx, sp) != area->vaddr ? flags | REC_F_CALLED : flags;
 }
 
 #endif

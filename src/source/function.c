@@ -254,6 +254,7 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 	if (cfg->functions && !w)
 		warn("no functions are recorded: this kernel has no uprobes");
+	bpf->rodata->spare_other_stacks = !kernel_has(HAVE_UPROBE_SESSION) && kernel_has(HAVE_WRITE_USER);
 	for (size_t i = 0; w && i < ARRAY_SIZE(w->prog) && w->prog[i]; i++) {
 		struct bpf_program *prog = bpf_object__find_program_by_name(bpf->obj, w->prog[i]);
 
