@@ -291,11 +291,6 @@ int agent_hold(struct agent *a, int link_fd)
 	return sendmsg(a->socket, &msg, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
-int agent_fd(const struct agent *a)
-{
-	return a->socket;
-}
-
 void agent_dismiss(struct agent *a)
 {
 	if (!a)

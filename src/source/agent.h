@@ -19,11 +19,8 @@ struct recorder_bpf;
 /* Start it, once @bpf is loaded. Best before threads are made and the command is launched. */
 int  agent_start(struct agent **ret, struct recorder_bpf *bpf);
 
-/* Keep @link_fd open as long as the agent lives; a copy goes over, @fd stays the caller's. */
+/* Keep @link_fd open as long as the agent lives; a copy goes over, the caller keeps his. */
 int  agent_hold(struct agent *a, int link_fd);
-
-/* Readable when the agent has died, which it does not do while we live; then agent_restart(). */
-int  agent_fd(const struct agent *a);
 
 /* It may leave as soon as our process has ended and no task needs it. Frees @a. */
 void agent_dismiss(struct agent *a);

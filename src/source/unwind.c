@@ -9,7 +9,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <sys/stat.h>
 #if defined(__x86_64__)
 #include <Zydis/Zydis.h>
@@ -24,6 +23,7 @@
 #include "recorder.skel.h"
 #include "source.h"
 #include "source/agent.h"
+#include "source/library.h"
 #include "source/links.h"
 #include "source/ownstack.h"
 #include "source/rows.h"
@@ -56,17 +56,8 @@ static const struct point {
 	{ "unw_backtrace",		LOOKS },
 };
 
-/* Libraries that have them, looked for beside each other in every folder of this machine's loader. */
+/* Libraries that have them, looked for in every folder of this machine's loader. */
 static const char *const libraries[] = { "libgcc_s.so.1", "libstdc++.so.6", "libc++abi.so.1", "libunwind.so.8", "libunwind.so.1" };
-static const char *const folders[] = {
-#if defined(__x86_64__)
-	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
-#elif defined(__aarch64__)
-	"/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-#endif
-	"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib64", "/usr/local/lib",
-};
-
 /* File offsets for the two programs. */
 struct sites {
 	unsigned long begin[SITES_MAX], end[SITES_MAX];
@@ -84,6 +75,7 @@ static struct {
 	size_t		count, room;
 	struct links	links;		/* the agent has copies */
 	bool		is_off;		/* this kernel cannot */
+	const volatile __u64 *failed;	/* BPF's unwind_failed */
 } unwind;
 
 static void add_site(unsigned long *site, unsigned *count, unsigned long offset)
@@ -226,56 +218,28 @@ static bool is_new_file(int fd)
 	return true;
 }
 
-static bool file_offset(Elf *elf, uint64_t addr, uint64_t *ret)
-{
-	GElf_Phdr ph;
-	size_t n = 0;
+struct found {
+	struct sites sites;
+	int	     fd;
+};
 
-	elf_getphdrnum(elf, &n);
-	for (size_t i = 0; i < n; i++) {
-		if (!gelf_getphdr(elf, i, &ph) || ph.p_type != PT_LOAD || addr - ph.p_vaddr >= ph.p_filesz)
-			continue;
-		*ret = addr - ph.p_vaddr + ph.p_offset;
-		return true;
-	}
-	return false;
+static void add_if_point(void *ctx, const char *name, uint64_t offset, uint64_t size)
+{
+	const struct point *p = point_of(name);
+	struct found *f = ctx;
+
+	if (p)
+		add_point(&f->sites, p, f->fd, offset, size);
 }
 
-static void add_symbols(struct sites *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, int fd)
+static int attach_library(void *ctx, int fd, const char *path)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	const struct point *p;
-	uint64_t offset;
-	GElf_Sym sym;
+	struct found f = { .fd = fd };
 
-	for (int i = 1; data && gelf_getsym(data, i, &sym); i++) {
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF)
-			continue;
-		p = point_of(elf_strptr(elf, sh->sh_link, sym.st_name));
-		if (p && file_offset(elf, sym.st_value, &offset))
-			add_point(s, p, fd, offset, sym.st_size);
-	}
-}
-
-/* A library of this machine, not one a target brought: libelf may read it. */
-static int attach_library(struct recorder_bpf *bpf, const char *path)
-{
-	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct sites s = {};
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-	Elf *elf;
-
-	if (fd < 0 || !is_new_file(fd))
+	if (!is_new_file(fd) || library_symbols(fd, add_if_point, &f))
 		return 0;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	while (elf && (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh))
-		if (sh.sh_type == SHT_DYNSYM)
-			add_symbols(&s, elf, scn, &sh, fd);
-	elf_end(elf);
-	detail("unwinder: %s: %u entry points, %u ends", path, s.begins, s.ends);
-	return attach_file(bpf, fd, &s);
+	detail("unwinder: %s: %u entry points, %u ends", path, f.sites.begins, f.sites.ends);
+	return attach_file(ctx, fd, &f.sites);
 }
 
 static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
@@ -299,7 +263,6 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	char path[256];
 	int err;
 
 	(void)cfg;
@@ -310,13 +273,10 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 		unwind.is_off = true;
 		return 0;
 	}
+	unwind.failed = &bpf->bss->unwind_failed;
 	err = agent_start(&unwind.agent, bpf);
-	err = err ?: keep_link(bpf_program__attach(bpf->progs.gate_fork));
-	for (size_t i = 0; !err && i < ARRAY_SIZE(folders); i++)
-		for (size_t k = 0; !err && k < ARRAY_SIZE(libraries); k++) {
-			snprintf(path, sizeof(path), "%s/%s", folders[i], libraries[k]);
-			err = attach_library(bpf, path);
-		}
+	for (size_t i = 0; !err && i < ARRAY_SIZE(libraries); i++)
+		err = library_each(libraries[i], attach_library, bpf);
 	return err;
 }
 
@@ -345,6 +305,13 @@ static void unwind_detach(void)
 	agent_dismiss(TAKE(unwind.agent));
 }
 
+static void unwind_summary(void)
+{
+	if (unwind.failed && *unwind.failed)
+		say("exceptions: %llu stacks were not served in time; what threw there may have died of it",
+		    (unsigned long long)*unwind.failed);
+}
+
 bool unwind_possible(void)
 {
 #if defined(__x86_64__)
@@ -369,9 +336,10 @@ bool unwind_is_safe(const struct image *img)
 }
 
 const struct source_ops source_unwind = {
-	.name	= "unwind",
-	.plan	= unwind_plan,
-	.attach	= unwind_attach,
-	.image	= unwind_image,
-	.detach	= unwind_detach,
+	.name	 = "unwind",
+	.plan	 = unwind_plan,
+	.attach	 = unwind_attach,
+	.image	 = unwind_image,
+	.detach	 = unwind_detach,
+	.summary = unwind_summary,
 };
