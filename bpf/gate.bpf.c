@@ -79,6 +79,14 @@ struct {
 	__type(value, __u32);
 } gate_files SEC(".maps");
 
+/* The same by path, asked before the exec: most execs are of a path that was exec'd before. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8 * 1024);
+	__type(key, struct gate_path);
+	__type(value, __u32);
+} gate_paths SEC(".maps");
+
 /* 32 bits compared and swapped, on any of our -mcpu levels. */
 static __always_inline bool gate_move(struct gate_slot *s, __u32 from, __u32 to)
 {
@@ -359,8 +367,8 @@ static __noinline bool is_known_file(void)
 	return bpf_map_lookup_elem(&gate_files, &f) != NULL;
 }
 
-/* Tell the control thread of the task at the slot. The notice is made in the ring itself. */
-static __noinline bool send_notice(__u32 at)
+/* Tell the control thread of the task at the slot, and wait for it. The notice is made in the ring itself. */
+static __noinline bool ask_for_probes(__u32 at, bool is_exec_call)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 	struct gate_notice *n;
@@ -368,21 +376,66 @@ static __noinline bool send_notice(__u32 at)
 	if (!s)
 		return false;
 	n = bpf_ringbuf_reserve(&gate_notices, sizeof(*n), 0);
-	if (!n)
+	if (!n) {
+		gate_move(s, GATE_TAKEN, GATE_FREE);
 		return false;
+	}
 	n->slot = at;
 	n->ticket = s->ticket;
 	n->pid = s->pid;
 	n->tid = s->tid;
+	n->is_exec_call = is_exec_call;
+	n->pad = 0;
 	my_file(&n->file);
 	gate_move(s, GATE_TAKEN, GATE_WAITING);
 	bpf_ringbuf_submit(n, BPF_RB_FORCE_WAKEUP);
-	return true;
+	return gate_wait(s, GATE_EXEC_NS);
+}
+
+/* The path at @from, into the slot. False: it cannot be read, or is one that need not be asked about. */
+static __noinline bool asks_about(struct gate_slot *s, __u64 from)
+{
+	if (!s)
+		return false;
+	__builtin_memset(s->path, 0, sizeof(struct gate_path));
+	bpf_copy_from_user(&s->seen, 1, (void *)from);		/* has the page brought in */
+	if (bpf_probe_read_user_str(s->path, sizeof(s->path), (void *)from) <= 0)
+		return false;
+	return !bpf_map_lookup_elem(&gate_paths, s->path);
+}
+
+/*
+ * execve() of a C library: wait here until the file it names is probed. That is
+ * the best of moments, nobody has the file mapped yet: to set probes in the
+ * memory of a task that waits takes its memory map's lock for each.
+ */
+SEC("?uprobe.s")
+int exec_call(struct pt_regs *ctx)
+{
+	struct task_state *t = my_task();
+	struct gate_slot *s;
+	__u32 at;
+
+	if (!gate_exec_open || !t || t->flags & TASK_ARMED)
+		return 0;
+	at = gate_take(GATE_EXEC, user_sp(ctx));
+	s = bpf_map_lookup_elem(&gate_slots, &at);
+	if (!s)
+		return 0;
+	if (!asks_about(s, PT_REGS_PARM1(ctx))) {
+		gate_move(s, GATE_TAKEN, GATE_FREE);
+		return 0;
+	}
+	__sync_fetch_and_add(&gate_execs, 1);
+	if (!ask_for_probes(at, true))
+		__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	return 0;
 }
 
 /*
  * The dynamic linker's first instruction, which is the first that a program
- * exec'd runs at all: wait here until its file is probed.
+ * exec'd runs at all: the last place to wait until its file is probed, for what
+ * did not pass the other gate.
  */
 SEC("?uprobe.s")
 int exec_gate(struct pt_regs *ctx)
@@ -394,17 +447,9 @@ int exec_gate(struct pt_regs *ctx)
 		return 0;
 	at = gate_take(GATE_EXEC, user_sp(ctx));
 	s = bpf_map_lookup_elem(&gate_slots, &at);
-	if (!s)
-		goto pass;
 	__sync_fetch_and_add(&gate_execs, 1);
-	if (!send_notice(at)) {
-		gate_move(s, GATE_TAKEN, GATE_FREE);
-		goto pass;
-	}
-	if (gate_wait(s, GATE_EXEC_NS))
-		return 0;
-pass:
-	__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	if (!s || !ask_for_probes(at, false))
+		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
 

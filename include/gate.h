@@ -66,7 +66,10 @@ struct gate_slot {
 	__u64		trampoline;
 	__u64		seen;		/* a word of the task's memory */
 
-	struct gate_word word[GATE_FRAMES];
+	union {
+		struct gate_word word[GATE_FRAMES];
+		char		 path[16 * GATE_FRAMES];	/* GATE_EXEC: of the file to be exec'd, as the task says it */
+	};
 };
 
 /* A file, as the table of files that need not wait is keyed. */
@@ -76,15 +79,22 @@ struct gate_file {
 	__u32	gen;		/* as rec_image.gen */
 };
 
+/* A path by which a known file was exec'd before: absolute, its end filled up with NULs. */
+struct gate_path {
+	char	text[128];
+};
+
 /* What the control thread is told when a task waits at a gate. */
 struct gate_notice {
 	__u32		 slot, ticket;
-	__u32		 pid, tid;	/* as the initial PID namespace counts them; /proc/PID/exe is the file */
-	struct gate_file file;
+	__u32		 pid, tid;	/* as the initial PID namespace counts them */
+	__u32		 is_exec_call;	/* it is about to exec what the slot's path names; else it has exec'd @file */
+	__u32		 pad;
+	struct gate_file file;		/* /proc/PID/exe */
 };
 
 _Static_assert(sizeof(struct gate_slot) == 72 + 16 * GATE_FRAMES, "no holes");
-_Static_assert(sizeof(struct gate_notice) == 32, "no holes");
+_Static_assert(sizeof(struct gate_notice) == 40, "no holes");
 
 #ifndef __bpf__
 
@@ -98,9 +108,11 @@ int gate_fd(void);
 
 /*
  * Call @fn for each task that waits, then let it run on, whatever @fn returns;
- * from then on nobody waits for that file again. Returns 0 or the first error.
+ * from then on nobody waits for that file again. @path: what it is about to exec;
+ * NULL: it has exec'd already. Returns 0 or the first error; @fn returns > 0 when
+ * there is no such file, so that the next is asked for again.
  */
-typedef int (*gate_fn)(void *ctx, const struct gate_notice *n);
+typedef int (*gate_fn)(void *ctx, const struct gate_notice *n, const char *path);
 int gate_serve(gate_fn fn, void *ctx);
 
 /* Probes are about to be set, or have been: meanwhile, who waits does not hold his memory map's lock off the CPU. */

@@ -90,10 +90,9 @@ static int on_signal(struct loop *l, int fd)
 }
 
 /* A task waits at its first instruction: probe the file it runs. One that has gone meanwhile needs nothing. */
-static int probe_waiting(void *ctx, const struct gate_notice *n)
+static int probe_exe(struct images *images, const struct gate_notice *n)
 {
 	struct image_id id = { .ino = n->file.ino, .dev = n->file.dev, .gen = n->file.gen };
-	struct loop *l = ctx;
 	char exe[32], path[4096];
 	__cleanup(close_fd) int fd = -1;
 	ssize_t len;
@@ -104,7 +103,14 @@ static int probe_waiting(void *ctx, const struct gate_notice *n)
 	if (fd < 0 || len < 0)
 		return 0;
 	path[len] = '\0';
-	return images_add(l->args->images, fd, path, &id);
+	return images_add(images, fd, path, &id);
+}
+
+static int probe_waiting(void *ctx, const struct gate_notice *n, const char *path)
+{
+	struct loop *l = ctx;
+
+	return path ? images_add_path(l->args->images, n->pid, path) : probe_exe(l->args->images, n);
 }
 
 static int on_gate(struct loop *l, int fd)

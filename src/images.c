@@ -3,8 +3,10 @@
  */
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
@@ -15,6 +17,8 @@
 #include "images.h"
 #include "log.h"
 #include "source.h"
+
+#define SCRIPTS_MAX	4	/* scripts that interpret scripts, as the kernel allows */
 
 struct images {
 	const struct config *cfg;
@@ -137,4 +141,68 @@ int images_add(struct images *im, int fd, const char *path, const struct image_i
 	gate_attaching(false);
 	image_destroy(img);
 	return err;
+}
+
+/* @path as the process @pid sees it, opened without waiting for anything and never as a terminal of ours. */
+static int open_as(unsigned pid, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+	__cleanup(close_fd) int from = -1;
+	char dir[32];
+	int fd;
+
+	if (*path == '/')
+		how.resolve = RESOLVE_IN_ROOT;	/* its links lead where they lead for that process */
+	snprintf(dir, sizeof(dir), "/proc/%u/%s", pid, *path == '/' ? "root" : "cwd");
+	from = open(dir, O_PATH | O_CLOEXEC);
+	if (from < 0)
+		return -errno;
+	fd = syscall(SYS_openat2, from, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+static bool is_executable(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111;
+}
+
+/* The interpreter that the first line of a script names, into @line; false: not a script. execve(2). */
+static bool read_interpreter(int fd, char *line, size_t size)
+{
+	ssize_t n = pread(fd, line, size - 1, 0);
+	char *word;
+
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	word = line + 2 + strspn(line + 2, " \t");
+	word[strcspn(word, " \t")] = '\0';
+	memmove(line, word, strlen(word) + 1);
+	return *line != '\0';
+}
+
+static int add_path(struct images *im, unsigned pid, const char *path, int depth)
+{
+	__cleanup(close_fd) int fd = open_as(pid, path);
+	char text[4096], self[32];
+	ssize_t n;
+
+	if (fd < 0 || !is_executable(fd))
+		return 1;
+	if (read_interpreter(fd, text, 256))	/* BINPRM_BUF_SIZE */
+		return depth < SCRIPTS_MAX ? add_path(im, pid, text, depth + 1) : 1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	n = readlink(self, text, sizeof(text) - 1);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return images_add(im, fd, text, NULL);
+}
+
+int images_add_path(struct images *im, unsigned pid, const char *path)
+{
+	return add_path(im, pid, path, 0);
 }

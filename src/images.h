@@ -31,4 +31,11 @@ struct image_id {
  */
 int  images_add(struct images *im, int fd, const char *path, const struct image_id *id);
 
+/*
+ * The same for what the process @pid would exec if it named @path: looked up from
+ * its root and working directory; of a script the interpreter. Returns 1 when
+ * there is nothing it could exec.
+ */
+int  images_add_path(struct images *im, unsigned pid, const char *path);
+
 #endif

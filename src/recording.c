@@ -206,13 +206,10 @@ static void detach_sources(void)
 
 /* ---- the command ---- */
 
+/* Execute permission alone is enough to run: then its functions are not seen. */
 static int probe_command(struct recording *r)
 {
-	__cleanup(close_fd) int fd = open(r->cfg->exe, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return 0;		/* execute permission alone: it runs, its functions are not seen */
-	return images_add(r->images, fd, r->cfg->exe, NULL);
+	return MIN(images_add_path(r->images, getpid(), r->cfg->exe), 0);
 }
 
 /* From its next execve on, the child is recorded: recorder.bpf.h, TASK_ARMED. */

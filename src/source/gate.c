@@ -1,7 +1,9 @@
 /*
- * gate.c - programs that recorded tasks exec wait at their first instruction until their file is probed.
+ * gate.c - who execs a file waits until that is probed.
  *
- * The first instruction of a dynamically linked program is the dynamic
+ * The best place is before the exec, at the C library's execve(): nobody has the
+ * file mapped yet. What does not come by there is held at its first instruction,
+ * where setting probes takes longer, in a memory that is in use. The first instruction of a dynamically linked program is the dynamic
  * linker's entry point, so one site in that file is the gate of them all; it is
  * set at once for this machine's own, for others when the first image names
  * them as its interpreter. A static program has
@@ -26,6 +28,7 @@
 #include "log.h"
 #include "recorder.skel.h"
 #include "source.h"
+#include "source/library.h"
 #include "source/links.h"
 #include "source/ownstack.h"
 #include "source/rows.h"
@@ -49,14 +52,20 @@ static bool is_wanted(const struct config *cfg)
 	return cfg->functions && cfg->follow && kernel_has(HAVE_UPROBE_SLEEPABLE);
 }
 
+static void plan_program(struct bpf_program *prog)
+{
+	bpf_program__set_autoload(prog, true);
+	ownstack_ask(prog);
+	if (kernel_has(HAVE_UPROBE_MULTI))
+		bpf_program__set_expected_attach_type(prog, BPFLINK_UPROBE_MULTI);
+}
+
 static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	if (!is_wanted(cfg))
 		return 0;
-	bpf_program__set_autoload(bpf->progs.exec_gate, true);
-	ownstack_ask(bpf->progs.exec_gate);
-	if (kernel_has(HAVE_UPROBE_MULTI))
-		bpf_program__set_expected_attach_type(bpf->progs.exec_gate, BPFLINK_UPROBE_MULTI);
+	plan_program(bpf->progs.exec_gate);
+	plan_program(bpf->progs.exec_call);
 	return 0;
 }
 
@@ -88,18 +97,39 @@ static void know(const struct gate_file *f)
 		detail("gate: cannot note a file as known: %s", strerror(errno));
 }
 
+/* A path that leads to a known file need not be asked about again; relative ones lead elsewhere from elsewhere. */
+static void know_path(const char *path)
+{
+	struct gate_path p = {};
+	size_t len = strlen(path);
+	__u32 yes = 1;
+
+	if (*path != '/' || len >= sizeof(p.text))
+		return;
+	memcpy(p.text, path, len);
+	(void)bpf_map_update_elem(bpf_map__fd(gate.bpf->maps.gate_paths), &p, &yes, BPF_ANY);
+}
+
 static int on_notice(void *ctx, void *data, size_t len)
 {
 	const struct gate_notice *n = data;
+	char path[sizeof(gate.slot->path)];
 	int err;
 
 	(void)ctx;
 	if (len < sizeof(*n) || n->slot >= GATE_EXEC_SLOTS)
 		return 0;
-	err = gate.fn(gate.fn_ctx, n);
-	know(&n->file);
+	if (n->is_exec_call) {
+		snprintf(path, sizeof(path), "%.*s", (int)sizeof(path) - 1, gate.slot[n->slot].path);
+		err = gate.fn(gate.fn_ctx, n, path);
+		if (!err)
+			know_path(path);
+	} else {
+		err = gate.fn(gate.fn_ctx, n, NULL);
+		know(&n->file);
+	}
 	release(n);
-	return err;
+	return MIN(err, 0);
 }
 
 int gate_fd(void)
@@ -138,9 +168,8 @@ static unsigned long entry_offset(int fd)
 	return 0;
 }
 
-static int attach_entry(int fd, unsigned long offset)
+static int attach_at(struct bpf_program *prog, int fd, unsigned long offset)
 {
-	struct bpf_program *prog = gate.bpf->progs.exec_gate;
 	struct bpf_link *link;
 	char path[32];
 	int err;
@@ -173,7 +202,7 @@ static int set_gate(const char *linker)
 		return 0;
 	gate.linker[gate.linkers++] = st;
 	offset = entry_offset(fd);
-	err = offset ? attach_entry(fd, offset) : -ENOEXEC;
+	err = offset ? attach_at(gate.bpf->progs.exec_gate, fd, offset) : -ENOEXEC;
 	if (err)
 		detail("gate: none at '%s': programs it starts are probed a little late: %s", linker, strerror(-err));
 	return 0;
@@ -188,11 +217,34 @@ static const char *const linkers[] = {
 #endif
 };
 
+/* A C library of this machine. */
+static int gate_library(void *ctx, int fd, const char *path)
+{
+	uint64_t offset;
+
+	(void)ctx;
+	if (library_symbol(fd, "execve", &offset) || attach_at(gate.bpf->progs.exec_call, fd, offset))
+		detail("gate: none at execve() of '%s'", path);
+	return 0;
+}
+
+/* A static program has its own execve(). */
+static void gate_own_exec(const struct image *img, int fd)
+{
+	for (size_t i = 0; !img->interp && i < img->func_count; i++) {
+		const struct func *f = &img->func[i];
+
+		if (!strcmp(f->name, "execve") || !strcmp(f->name, "__execve"))
+			(void)attach_at(gate.bpf->progs.exec_call, fd,
+					f->addr + img->load_addr - img->text_addr + img->text_offset);
+	}
+}
+
 static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	void *p;
 
-	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate))
+	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate) || !ownstack_has(bpf->progs.exec_call))
 		return 0;
 	p = mmap(NULL, GATE_SLOTS * sizeof(*gate.slot), PROT_READ | PROT_WRITE, MAP_SHARED,
 		 bpf_map__fd(bpf->maps.gate_slots), 0);
@@ -205,6 +257,7 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	gate.bpf = bpf;
 	for (size_t i = 0; i < ARRAY_SIZE(linkers); i++)
 		set_gate(linkers[i]);
+	library_each("libc.so.6", gate_library, NULL);
 	return 0;
 }
 
@@ -214,10 +267,10 @@ static int gate_image(struct recorder_bpf *bpf, const struct config *cfg, const 
 
 	(void)bpf;
 	(void)cfg;
-	(void)fd;
 	if (!gate.bpf)
 		return 0;
 	know(&file);
+	gate_own_exec(img, fd);
 	return img->interp ? set_gate(img->interp) : 0;
 }
 
