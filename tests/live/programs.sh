@@ -61,6 +61,9 @@ for p in longjmp throw backtrace altstack; do
 	check "after $p the depth is right" [ "$(replay "$p.data" -F main | grep -c '^  after(')" -ge 10 ]
 	rm -rf ./*.data
 done
+record longjmp.data -- "$PROGRAMS/longjmp" > /dev/null
+check "what is called after a longjmp stands beside what was left" equal "$(replay longjmp.data -F main | grep -c '^    after(')" 25
+rm -rf ./*.data
 record deep.data -- "$PROGRAMS/deep" > /dev/null
 deepest=$(replay deep.data -F main | sed -n 's/^\( *\)down(.*/\1/p' | awk '{ if (length($0) > n) n = length($0) } END { print n / 2 }')
 check "1000 deep is 1000 deep" equal "$deepest" 1001

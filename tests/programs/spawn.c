@@ -76,8 +76,11 @@ static int by_clone3(void)
 int main(int argc, char **argv)
 {
 	ENTER();
-	if (argc > 1)
+	if (argc > 1) {
+		truth_print();
 		_exit(atoi(argv[1]));
+	}
+	setvbuf(stdout, NULL, _IOFBF, 65536);	/* what the children say comes first, to a terminal too */
 	for (int i = 0; i < 5; i++)
 		printf("vfork %d\n", by_vfork("11"));
 	printf("vfork without exec %d\n", by_failing_vfork());
