@@ -285,7 +285,7 @@ static int unwind_image(struct recorder_bpf *bpf, const struct config *cfg, cons
 	struct sites s = {};
 
 	(void)cfg;
-	if (unwind.is_off || !img->has_unwinder || !is_new_file(fd))
+	if (!bpf || unwind.is_off || !img->has_unwinder || !is_new_file(fd))
 		return 0;
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
