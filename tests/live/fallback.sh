@@ -18,10 +18,14 @@ for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user up
 done
 
 # What nothing stands in for is said at once, and the program is not run.
-for feature in btf ringbuf tp-btf task-storage; do
+for feature in btf ringbuf; do
 	"$RECORDER" --no-feature $feature -o none.data -- touch ran > /dev/null 2> none.err
 	check "without $feature: refused" equal "$? $(ls ran none.data 2>/dev/null)" "125 "
-	check "without $feature: in one line that says so" equal "$(grep -c '^recorder: ' none.err)" "$(wc -l < none.err)"
+	check "without $feature: in lines that say so" equal "$(grep -c '^recorder: ' none.err)" "$(wc -l < none.err)"
+done
+for feature in btf ringbuf tp-btf task-storage; do
+	"$RECORDER" --no-feature $feature --doctor > doctor.out 2>&1
+	check "without $feature: --doctor says that nothing can be recorded" equal "$? $(grep -c 'recording is not possible' doctor.out)" "1 1"
 done
 
 # Without any way to probe functions the system calls are still recorded.

@@ -55,6 +55,9 @@ record() {
 	local dir=$1; shift
 	rm -rf "$dir" "$dir.old" "$dir.err" "$dir.calls"
 	"$RECORDER" -o "$dir" "$@" 2>"$dir.err"
+	set -- $?
+	[ $1 -ne 125 ] || tail -n 5 "$dir.err" >&2	# recorder's own failure: into the log
+	return $1
 }
 
 # What recorder itself said, without what the program wrote to stderr.
