@@ -235,6 +235,9 @@ static int unpack_about(struct about **ret, const void *data, size_t len)
 
 	if (len < sizeof(*h))
 		return -EBADMSG;
+	for (int i = 0; i < REC_CLASSES; i++)
+		if (h->lost[i] > LOST_MAX)
+			return -EBADMSG;
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
@@ -258,19 +261,24 @@ static int unpack_about(struct about **ret, const void *data, size_t len)
 	return err;
 }
 
-/* It is the last block; a recording that was cut short has none, and gets the facts of this host. */
+/* They are the last block; a recording that was cut short has none. */
 int raw_about(int fd, struct about **ret)
 {
 	uint64_t at = 8, next;
 	struct block_hdr h;
 	int err = check_magic(fd);
 
+	if (err)
+		return err;
 	while (!err) {
 		__cleanup(free_ptr) void *body = NULL;
 
 		err = read_block(fd, at, &h, &body, &next);
-		if (!err && h.type == BLOCK_ABOUT)
-			return unpack_about(ret, body, h.bytes);
+		if (!err && h.type == BLOCK_ABOUT) {
+			err = unpack_about(ret, body, h.bytes);
+			if (!err)
+				return 0;
+		}
 		at = next;
 	}
 	return err == 1 || err == -EBADMSG ? -ENODATA : err;

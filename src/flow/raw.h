@@ -25,8 +25,10 @@ int  raw_image(struct raw *raw, const struct image *img);
 int  raw_round(struct raw *raw, const struct round *r);
 int  raw_seal(struct raw *raw, const struct about *about);	/* the facts of the end included; frees @raw */
 
-/* Reading. -EBADMSG: not such a file, or a damaged one; what came before the damage has been pushed. */
+/* Reading. The facts; -EBADMSG: not such a file; -ENODATA: they are missing or damaged. */
 int  raw_about(int fd, struct about **ret);
-int  raw_push(int fd, struct queue *q);		/* every image and round; the last one marked so */
+
+/* Every image and round; the last one marked so. -EBADMSG: damaged; what came before the damage has been pushed. */
+int  raw_push(int fd, struct queue *q);
 
 #endif

@@ -35,13 +35,22 @@ static bool texts_are_inside(const char *text, size_t text_len, const char *end)
 	return true;
 }
 
+static bool counts_are_sane(const struct rec_lost *r)
+{
+	for (int i = 0; i < REC_CLASSES; i++)
+		if (r->count[i] > LOST_MAX)
+			return false;
+	return true;
+}
+
 bool record_is_sane(const struct rec_hdr *rec, size_t room)
 {
-	const char *end = (const char *)rec + rec->size;
+	const char *end;
 
 	if (room < sizeof(*rec) || rec->size > room || rec->size % 8 || !rec->kind || rec->kind >= REC_KINDS ||
 	    rec->size < record_kinds[rec->kind].size)
 		return false;
+	end = (const char *)rec + rec->size;
 	switch (rec->kind) {
 	case REC_SYS_ENTER: {
 		const struct rec_sys_enter *r = (const void *)rec;
@@ -58,6 +67,9 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 
 		return r->path_len <= end - r->path;
 	}
+	case REC_TASK_LOST:
+	case REC_LOST:
+		return counts_are_sane((const void *)rec);
 	default:
 		return true;
 	}

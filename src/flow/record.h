@@ -10,6 +10,8 @@
 
 #include "../../include/record.h"
 
+#define LOST_MAX	(1ull << 40)	/* more records than can be lost; sinks write lines in proportion */
+
 struct record_kind {
 	const char *name;
 	uint16_t    size;	/* of its struct: no record of this kind is smaller */
