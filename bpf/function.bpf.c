@@ -22,11 +22,12 @@ static __noinline int function_lost(void)
 	return 0;
 }
 
-static __always_inline int entry_record(struct task_state *t, struct pt_regs *ctx, __u64 cookie, bool returns)
+/* @site_sp: the stack pointer at the probe, which is the function's own or so many bytes below as the cookie says. */
+static __always_inline int entry_record(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
+					__u64 site_sp, __u64 cookie, bool returns)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 sp = user_sp(ctx) + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
-	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(ctx, sp);
+	__u64 sp = site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
+	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
 
 	if (t->flags & TASK_HAS_LOST)
 		report_lost(t);
@@ -49,26 +50,29 @@ static __always_inline int exit_record(struct pt_regs *ctx, __u64 cookie)
 SEC("?uprobe")
 int function_session(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
+	struct task_struct *task;
 	struct task_state *t;
 	bool returns;
 
 	if (bpf_session_is_return())
 		return exit_record(ctx, cookie);
-	t = my_task();
+	task = bpf_get_current_task_btf();
+	t = state_of(task);
 	if (!t)
 		return 1;
-	returns = is_home(t, user_sp(ctx));
-	return entry_record(t, ctx, cookie, returns) || !returns;
+	returns = is_home(t, task, sp);
+	return entry_record(t, task, ctx, sp, cookie, returns) || !returns;
 }
 
 SEC("?uprobe")
 int function_entry(struct pt_regs *ctx)
 {
-	struct task_state *t = my_task();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = state_of(task);
 
 	if (t)
-		entry_record(t, ctx, bpf_get_attach_cookie(ctx), true);
+		entry_record(t, task, ctx, user_sp(ctx), bpf_get_attach_cookie(ctx), true);
 	return 0;
 }
 
@@ -103,8 +107,9 @@ static __always_inline int function_record_at(struct pt_regs *ctx, __u16 kind, _
 SEC("?uprobe")
 int function_entry_at(struct pt_regs *ctx)
 {
-	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP | entry_flags(ctx, user_sp(ctx)), user_ip(ctx),
-				  user_sp(ctx));
+	__u16 flags = entry_flags(bpf_get_current_task_btf(), ctx, user_sp(ctx));
+
+	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP | flags, user_ip(ctx), user_sp(ctx));
 }
 
 SEC("?uprobe")

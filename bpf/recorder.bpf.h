@@ -71,15 +71,19 @@ extern const volatile __u32 string_max;		/* bytes of a syscall's string to take 
 /* Cleared when recording stops: from then on nothing is produced. */
 extern volatile bool recording;
 
-/* The current task's state, or NULL when it is not recorded. */
-static __always_inline struct task_state *my_task(void)
+/* The state of @task, which is the current one, or NULL when it is not recorded. */
+static __always_inline struct task_state *state_of(struct task_struct *task)
 {
-	struct task_state *t;
+	struct task_state *t = bpf_task_storage_get(&tasks, task, NULL, 0);
 
-	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	if (!t || !recording)
 		return NULL;
 	return t;
+}
+
+static __always_inline struct task_state *my_task(void)
+{
+	return state_of(bpf_get_current_task_btf());
 }
 
 int count_lost(struct task_state *t, __u32 class);

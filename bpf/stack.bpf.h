@@ -46,16 +46,14 @@ static __noinline int find_home(struct task_state *t, __u64 sp)
 }
 
 /* On the stack that sigaltstack(2) set: it may lie inside a mapping that is home. */
-static __always_inline bool is_on_signal_stack(__u64 sp)
+static __always_inline bool is_on_signal_stack(struct task_struct *task, __u64 sp)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
 	return sp - task->sas_ss_sp < task->sas_ss_size;
 }
 
-static __always_inline bool is_home(struct task_state *t, __u64 sp)
+static __always_inline bool is_home(struct task_state *t, struct task_struct *task, __u64 sp)
 {
-	if (is_on_signal_stack(sp))
+	if (is_on_signal_stack(task, sp))
 		return false;
 	if (!t->home_bytes)
 		find_home(t, sp);
@@ -106,9 +104,8 @@ static __noinline int spare_frames(struct return_instance *newest, __u64 sp, __u
  * address; else what was open there has been left unseen, by an exception or
  * longjmp(). Beyond what the list can hold the return is not probed.
  */
-static __always_inline __u16 entry_flags(struct pt_regs *ctx, __u64 sp)
+static __always_inline __u16 entry_flags(struct task_struct *task, struct pt_regs *ctx, __u64 sp)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct uprobe_task *utask = task->utask;
 	struct return_instance *ri;
 	struct xol_area *area;

@@ -14,8 +14,6 @@
 #define MAP_ANONYMOUS	0x20
 
 const volatile struct sys_plan plans[SYS_MAX];
-const volatile bool want_syscalls = true;
-const volatile bool want_images = true;
 extern const volatile __u32 string_max;
 
 /*
@@ -213,17 +211,20 @@ static __always_inline bool is_before_exec(struct task_state *t, __u32 nr)
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct task_state *t = my_task();
 	const volatile struct sys_plan *plan;
 	struct rec_sys_enter *r;
+	struct task_state *t;
 	bool compat;
 	__u32 nr = id;
 
-	if (!t || is_probe_syscall(nr) || is_before_exec(t, nr))
+	if (is_probe_syscall(nr))
+		return 0;
+	t = my_task();
+	if (!t || is_before_exec(t, nr))
 		return 0;
 	compat = in_compat_syscall();
 	plan = plan_of(nr, compat);
-	if (!want_syscalls || (plan && !plan->wanted))
+	if (plan && !plan->wanted)
 		return 0;
 	if (plan && plan->at_entry)
 		return enter_with_text(t, regs, nr);
@@ -255,22 +256,23 @@ static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
-	struct task_state *t = my_task();
 	const volatile struct sys_plan *plan;
 	struct rec_sys_exit *r;
+	struct task_state *t;
 	bool compat;
 	__u32 nr;
 
-	if (!t || t->flags & TASK_ARMED)
-		return 0;
 	nr = syscall_nr(regs);
 	if (is_probe_syscall(nr))
 		return 0;
+	t = my_task();
+	if (!t || t->flags & TASK_ARMED)
+		return 0;
 	compat = in_compat_syscall();
-	if (nr == NR_MMAP && !compat && want_images)
+	if (nr == NR_MMAP && !compat)
 		note_mapping(regs, ret);
 	plan = plan_of(nr, compat);
-	if (!want_syscalls || (plan && !plan->wanted))
+	if (plan && !plan->wanted)
 		return 0;
 	if (takes_text(plan) && !(plan->at_entry && ret == 0))
 		return exit_with_text(t, regs, nr, ret);

@@ -1,7 +1,9 @@
 /*
  * syscall.c - system calls: one pair of programs, told by the syscall table what to take along.
  *
- * The exit program is loaded without --syscalls too: it is where mapped files are seen.
+ * Not loaded with --no-syscalls: every probed return is a system call of the
+ * kernel's own, and would pay for the two. The libraries a program maps are not
+ * seen then; the program itself and its linker are told by the exec.
  */
 #include <bpf/libbpf.h>
 
@@ -15,7 +17,8 @@ static struct links links;
 
 static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	bpf->rodata->want_syscalls = cfg->syscalls;
+	if (!cfg->syscalls)
+		return 0;
 	bpf->rodata->string_max = cfg->string_bytes;
 	syscall_plans((struct sys_plan *)bpf->rodata->plans, cfg->syscall_wanted);
 	bpf_program__set_autoload(bpf->progs.sys_enter, true);
@@ -25,7 +28,8 @@ static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int syscall_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	(void)cfg;
+	if (!cfg->syscalls)
+		return 0;
 	return links_attach(&links, bpf->progs.sys_enter) ?: links_attach(&links, bpf->progs.sys_exit);
 }
 
