@@ -43,11 +43,11 @@ static __always_inline bool in_compat_syscall(void)
 
 /*
  * The kernel's own calls behind a probe: 335 uretprobe, 336 uprobe. They are
- * not the program's.
+ * not the program's. At its exit the number of a uretprobe is -1.
  */
 static __always_inline bool is_probe_syscall(__u32 nr)
 {
-	return nr == 335 || nr == 336;
+	return nr == 335 || nr == 336 || nr == (__u32)-1;
 }
 
 static __always_inline __u64 user_sp(struct pt_regs *regs)
@@ -74,6 +74,7 @@ static __always_inline __u64 return_address(struct pt_regs *regs, __u64 sp)
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
+#define NR_RT_SIGRETURN	15
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -130,6 +131,7 @@ static __always_inline __u64 return_address(struct pt_regs *regs, __u64 sp)
 #define NR_EXECVE	221
 #define NR_EXECVEAT	281
 #define NR_MMAP		222
+#define NR_RT_SIGRETURN	139
 
 #else
 #error "no such architecture yet: add its registers here"

@@ -34,6 +34,8 @@ static __always_inline int entry_record(struct task_state *t, struct task_struct
 	if (call_record(task, REC_FUNC_ENTRY, flags, cookie & COOKIE_FUNC, sp))
 		return 0;
 	count_lost(t, CLASS_FUNCTION);
+	if (!(flags & REC_F_NO_EXIT))
+		count_lost(t, CLASS_FUNCTION);	/* its return, which is not probed then */
 	return 1;
 }
 

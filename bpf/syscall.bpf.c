@@ -237,6 +237,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		r->hdr.flags = REC_F_COMPAT;
 		compat_args(regs, r->arg);
 	} else {
+		if (nr == NR_RT_SIGRETURN)	/* its exit bears no number */
+			r->hdr.flags = REC_F_NO_EXIT;
 		syscall_args(regs, r->arg);
 	}
 	rec_end(r);

@@ -52,7 +52,7 @@ struct rec_hdr {
 #define REC_F_CUT	1u	/* a text is not whole: it was longer than asked for, or could not be read to its end */
 #define REC_F_COMPAT	2u	/* a 32-bit system call: nr counts in that ABI's table */
 #define REC_F_BY_IP	8u	/* functions: a struct rec_func_at; which one is told by its ip */
-#define REC_F_NO_EXIT	4u	/* function entry: its return is not probed (Go, depth, a file with no safe returns) */
+#define REC_F_NO_EXIT	4u	/* an entry whose exit will not be seen: an unprobed return, rt_sigreturn */
 #define REC_F_CALLED	16u	/* function entry: called, not jumped to, so a call open at the same place has been left */
 
 /* A task was made; the header names the task that made it. Comes before any record of the new task. */

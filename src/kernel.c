@@ -199,6 +199,10 @@ const char *kernel_obstacle(const char **hint)
 		return "the kernel gives us no BPF ring buffer";
 	}
 	*hint = NULL;
+	if (!kernel_has(HAVE_TP_BTF))
+		return "the kernel gives us no typed tracepoints (tp-btf)";
+	if (!kernel_has(HAVE_TASK_STORAGE))
+		return "the kernel gives us no task storage (task-storage)";
 	return NULL;
 }
 
@@ -264,10 +268,6 @@ int kernel_doctor(FILE *to)
 			features[f].without);
 	}
 	why = kernel_obstacle(&hint);
-	if (!why && !kernel_has(HAVE_TP_BTF))
-		why = "the kernel gives us no typed tracepoints (tp-btf)";
-	if (!why && !kernel_has(HAVE_TASK_STORAGE))
-		why = "the kernel gives us no task storage (task-storage)";
 	if (!why) {
 		fprintf(to, "\nrecording is possible here%s\n",
 			kernel_has(HAVE_UPROBE_MULTI) || kernel_has(HAVE_UPROBE_TRACEFS) ? "" :

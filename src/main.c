@@ -31,7 +31,7 @@ static int record(const struct config *cfg)
 	if (check_kernel())
 		return EXIT_RECORDER;
 	recording_run(cfg, &result);
-	if (result.has_command)
+	if (!result.exit_status && result.has_command)
 		launch_exit_like_child(result.status);
 	return result.exit_status;
 }

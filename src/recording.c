@@ -33,7 +33,9 @@
 #include "recording.h"
 #include "sink.h"
 #include "source.h"
+#include "source/links.h"
 
+#define EXIT_LOST	3	/* --strict: records were lost */
 #define RAW_NAME	"recording.raw"
 
 struct recording {
@@ -202,6 +204,7 @@ static void detach_sources(void)
 	while (s-- > sources)
 		if ((*s)->detach)
 			(*s)->detach();
+	links_wait();
 }
 
 /* ---- the command ---- */
@@ -388,17 +391,13 @@ void recording_run(const struct config *cfg, struct recording_result *ret)
 
 	err = err ?: run_command(&r);
 	err = recording_end(&r, err);
-	if (r.launch && r.has_ended) {
-		ret->has_command = true;
-		ret->status = launch_status(r.launch);
-	}
-	if (!err)
+	if (r.counts.events)
 		say_summary(&r);
+	ret->has_command = r.has_ended;
+	ret->status = r.has_ended ? launch_status(r.launch) : 0;
 	ret->exit_status = r.exit_status ?: err ? EXIT_RECORDER : 0;
-	if (!err && cfg->strict && lost_in_all(&r)) {
-		ret->has_command = false;
-		ret->exit_status = 3;
-	}
+	if (!ret->exit_status && cfg->strict && lost_in_all(&r))
+		ret->exit_status = EXIT_LOST;
 	recording_free(&r);
 }
 

@@ -9,9 +9,9 @@
 struct config;
 
 struct recording_result {
-	bool has_command;	/* @status is the command's, as wait(2) encodes it */
+	int  exit_status;	/* not 0: what to leave with, whatever the command did */
+	bool has_command;	/* else: @status is the command's, as wait(2) encodes it */
 	int  status;
-	int  exit_status;	/* else: what to leave with */
 };
 
 /* Launch, record, write, say what was done. Everything that went wrong has been said. */

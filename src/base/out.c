@@ -66,6 +66,8 @@ int out_create(struct out **ret, int dirfd, const char *name)
 	if (!o->name)
 		return -ENOMEM;
 	o->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (o->fd >= 0 && fchmod(o->fd, 0600))	/* whatever the umask takes away */
+		return -errno;
 	if (o->fd < 0 || fstat(o->fd, &st))
 		return -errno;
 	if (owner_uid != (uid_t)-1 && fchown(o->fd, owner_uid, owner_gid))

@@ -143,15 +143,3 @@ int calls_close_all(struct calls *c, struct task *t, const struct rec_hdr *rec)
 		err = close_top(c, t, rec, ENDED_WITH_TASK);
 	return err;
 }
-
-int calls_inherit(struct task *child, const struct task *parent)
-{
-	if (!parent->depth)
-		return 0;
-	child->call = malloc(parent->depth * sizeof(*child->call));
-	if (!child->call)
-		return -ENOMEM;
-	memcpy(child->call, parent->call, parent->depth * sizeof(*child->call));
-	child->depth = child->call_room = parent->depth;
-	return 0;
-}

@@ -10,6 +10,9 @@
  * goroutine's. They are told apart by distance. Going over to another closes
  * nothing; coming back closes what was opened elsewhere in between, since the
  * viewers know one stack per task.
+ *
+ * A forked child begins with no open call: it returns through frames whose calls
+ * were its parent's, and are counted there.
  */
 #ifndef CALLS_H
 #define CALLS_H
@@ -39,8 +42,5 @@ int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *re
 
 /* Every open call ends now, innermost first. */
 int calls_close_all(struct calls *c, struct task *t, const struct rec_hdr *rec);
-
-/* A forked child returns through its parent's frames. */
-int calls_inherit(struct task *child, const struct task *parent);
 
 #endif

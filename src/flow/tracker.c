@@ -322,9 +322,7 @@ static int on_task_new(struct tracker *tr, struct task *t, const struct rec_hdr 
 	if (!child)
 		return -ENOMEM;
 	set_comm(child, r->comm);
-	if (r->new_pid != t->pid)
-		err = calls_inherit(child, t);
-	err = err ?: tell_place(tr, child);
+	err = tell_place(tr, child);
 	return err ?: tell(tr, t, rec);
 }
 
@@ -442,7 +440,8 @@ static int on_sys_enter(struct tracker *tr, struct task *t, const struct rec_hdr
 	tr->counts.syscalls++;
 	if (t->depth)
 		call.sp = t->call[t->depth - 1].sp;	/* where its caller is, as far as is known */
-	return calls_enter(&tr->calls, t, rec, &call);
+	return calls_enter(&tr->calls, t, rec, &call) ?: rec->flags & REC_F_NO_EXIT ?
+	       calls_exit_syscall(&tr->calls, t, rec, r->nr) : 0;
 }
 
 static int on_sys_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)

@@ -19,6 +19,7 @@ struct links {
 int  links_attach(struct links *l, struct bpf_program *prog);
 int  links_keep(struct links *l, struct bpf_link *link);	/* takes @link */
 int  links_keep_fd(struct links *l, int fd);			/* takes @fd */
-void links_release(struct links *l);
+void links_release(struct links *l);				/* in the background */
+void links_wait(void);						/* until all that were released are gone */
 
 #endif

@@ -170,7 +170,7 @@ TEST(a_task_that_exits_ends_its_calls)
 	stage_clear(&s);
 }
 
-TEST(a_forked_child_returns_through_the_frames_of_its_parent)
+TEST(a_forked_child_begins_with_no_frames_and_returns_of_its_parents_calls_are_not_its_own)
 {
 	struct stage s;
 
@@ -180,8 +180,25 @@ TEST(a_forked_child_returns_through_the_frames_of_its_parent)
 	forked(&s, 120, 200, 200);
 	s.pid = s.tid = 200;
 	sys_returned(&s, 130, 57);
-	returned(&s, 140, 0, 0x7000);
-	CHECK_STR(told(&s), "100 f0{ 110 sys57{ task(200:200) 130 } 140 }");
+	entered(&s, 140, 1, 0x6000);
+	returned(&s, 150, 1, 0x6000);
+	returned(&s, 160, 0, 0x7000);
+	CHECK_STR(told(&s), "100 f0{ 110 sys57{ task(200:200) 140 f1{ 150 }");
+	stage_clear(&s);
+}
+
+TEST(a_call_that_does_not_come_back_ends_as_it_begins)
+{
+	struct rec_sys_enter *r;
+	struct stage s;
+
+	stage_set(&s);
+	r = record(&s, REC_SYS_ENTER, sizeof(*r), 100);
+	r->nr = 15;
+	r->hdr.flags = REC_F_NO_EXIT;
+	play(&s, r);
+	entered(&s, 110, 0, 0x7000);
+	CHECK_STR(told(&s), "100 sys15{ 100 } 110 f0{");
 	stage_clear(&s);
 }
 
