@@ -121,7 +121,8 @@ static size_t drain_once(struct drain *d, bool is_last)
 	d->round->last = is_last;
 	for (unsigned i = 0; i < d->args.ring_count; i++) {
 		d->chunk = &d->round->chunk[i];
-		(void)ring_buffer__consume(d->ring[i]);
+		if (d->ring[i])
+			(void)ring_buffer__consume(d->ring[i]);
 		most = MAX(most, d->chunk->len);
 		d->chunk = &d->round->chunk[d->args.ring_count + i];
 		if (d->args.calls)
@@ -184,7 +185,7 @@ int drain_start(struct drain **ret, const struct drain_args *args)
 	d->seen = calloc(cpus, sizeof(*d->seen));
 	if (!d->ring || !d->tally || !d->seen)
 		goto out;
-	for (unsigned i = 0; i < args->ring_count; i++) {
+	for (unsigned i = 0; args->ring_fd && i < args->ring_count; i++) {
 		d->ring[i] = ring_buffer__new(args->ring_fd[i], take_record, d, NULL);
 		err = d->ring[i] ? 0 : -errno;
 		if (err)

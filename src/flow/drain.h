@@ -14,7 +14,7 @@ struct drain;
 struct queue;
 
 struct drain_args {
-	const int    *ring_fd;		/* one per CPU; lent */
+	const int    *ring_fd;		/* one per CPU; NULL: none, in tests; lent */
 	unsigned      ring_count;
 	size_t	      ring_bytes;
 	void	     *calls;		/* the rings of function records, one per CPU, mapped; NULL: none; lent */

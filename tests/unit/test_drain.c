@@ -1,0 +1,365 @@
+/*
+ * test_drain.c - rings of function records in made-up memory, drained as if BPF had written them.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <pthread.h>
+
+#include "base.h"
+#include "callring.h"
+#include "clock.h"
+#include "flow/drain.h"
+#include "flow/round.h"
+#include "record.h"
+#include "test.h"
+
+#define SLOTS	16		/* a power of two; few, so that rings come round often */
+#define CPUS	2
+
+/* The rings, and what has come out of them so far. */
+struct tap {
+	void	     *memory;
+	uint32_t      slots;
+	struct queue *queue;
+	struct drain *drain;
+	uint32_t      taken[CPUS];	/* records that came from each */
+	unsigned      rounds;
+	bool	      is_last;
+};
+
+static struct calls_head *ring(const struct tap *t, unsigned cpu)
+{
+	return (void *)((char *)t->memory + cpu * (sizeof(struct calls_head) + t->slots * sizeof(struct rec_func)));
+}
+
+static struct rec_func *slot(const struct tap *t, unsigned cpu, uint64_t n)
+{
+	return (struct rec_func *)(ring(t, cpu) + 1) + n % t->slots;
+}
+
+/* The rings have been going for @lived records before we look. */
+static void set_tap(struct tap *t, uint32_t slots, uint64_t lived)
+{
+	*t = (struct tap){ .slots = slots };
+	t->memory = calloc(CPUS, sizeof(struct calls_head) + slots * sizeof(struct rec_func));
+	CHECK(t->memory != NULL);
+	CHECK(queue_create(&t->queue, 64 << 20) == 0);
+	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+		ring(t, cpu)->head = ring(t, cpu)->tail = lived;
+		for (uint64_t n = lived < slots ? 0 : lived - slots; n < lived; n++)
+			slot(t, cpu, n)->commit = n + 1;
+	}
+}
+
+static void open_tap(struct tap *t)
+{
+	struct drain_args args = {
+		.ring_count = CPUS, .ring_bytes = 64 << 10, .calls = t->memory, .calls_slots = t->slots,
+		.tallies_fd = -1, .queue = t->queue,
+	};
+
+	CHECK(drain_start(&t->drain, &args) == 0);
+}
+
+/* As bpf/callring.bpf.h does: a slot is reserved by counting the head up, ... */
+static uint64_t reserve(struct tap *t, unsigned cpu)
+{
+	return __atomic_fetch_add(&ring(t, cpu)->head, 1, __ATOMIC_ACQ_REL);
+}
+
+/* ... and its number is written into it last. */
+static void commit(struct tap *t, unsigned cpu, uint64_t n)
+{
+	struct rec_func *r = slot(t, cpu, n);
+
+	r->hdr = (struct rec_hdr){ .time = n, .kind = REC_FUNC_ENTRY, .size = sizeof(*r), .cpu = cpu };
+	r->func = n;
+	r->sp = ~n;
+	__atomic_store_n(&r->commit, (uint32_t)(n + 1), __ATOMIC_RELEASE);
+}
+
+static void fill(struct tap *t, unsigned cpu, unsigned count)
+{
+	while (count--)
+		commit(t, cpu, reserve(t, cpu));
+}
+
+/* The records of a round: each the one that follows the last that was taken from its CPU. */
+static void take(struct tap *t, struct round *r, uint64_t lived)
+{
+	CHECK(r && !t->is_last);
+	CHECK_INT(r->chunk_count, 2 * CPUS);
+	t->rounds++;
+	t->is_last = r->last;
+	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+		const struct chunk *c = &r->chunk[CPUS + cpu];
+		const struct rec_func *f = (const void *)c->data;
+
+		CHECK_INT(r->chunk[cpu].count, 0);		/* of the ring buffer there is none of */
+		CHECK_INT(c->len, c->count * sizeof(*f));
+		for (unsigned i = 0; i < c->count; i++, t->taken[cpu]++) {
+			uint64_t n = lived + t->taken[cpu];
+
+			CHECK_INT(f[i].hdr.time, n);
+			CHECK_INT(f[i].hdr.cpu, cpu);
+			CHECK_INT(f[i].func, (uint32_t)n);
+			CHECK_INT(f[i].sp, ~n);
+		}
+	}
+	round_destroy(r);
+}
+
+/* Rounds until @count records have come from CPU 0. */
+static void wait_for(struct tap *t, unsigned count)
+{
+	while (t->taken[0] < count)
+		take(t, queue_pop(t->queue, 5000), 0);
+}
+
+static void close_tap(struct tap *t, uint64_t lived)
+{
+	drain_finish(TAKE(t->drain));
+	while (!t->is_last)
+		take(t, queue_pop(t->queue, 0), lived);
+	CHECK(queue_pop(t->queue, 0) == NULL);
+	queue_destroy(t->queue);
+}
+
+TEST(function_records_come_out_in_the_order_they_were_begun)
+{
+	struct tap t;
+
+	set_tap(&t, SLOTS, 0);
+	fill(&t, 0, 5);
+	fill(&t, 1, 7);
+	open_tap(&t);
+	close_tap(&t, 0);
+	CHECK_INT(t.taken[0], 5);
+	CHECK_INT(t.taken[1], 7);
+	CHECK_INT(ring(&t, 0)->tail, 5);
+	CHECK_INT(ring(&t, 1)->tail, 7);
+	free(t.memory);
+}
+
+TEST(rings_without_records_give_empty_rounds_and_one_that_is_the_last)
+{
+	struct tap t;
+
+	set_tap(&t, SLOTS, 0);
+	open_tap(&t);
+	close_tap(&t, 0);
+	CHECK(t.rounds >= 1);
+	CHECK_INT(t.taken[0] + t.taken[1], 0);
+	free(t.memory);
+}
+
+TEST(a_full_ring_is_taken_whole_wherever_it_begins)
+{
+	for (unsigned lived = SLOTS; lived < 2 * SLOTS; lived++) {
+		struct tap t;
+
+		set_tap(&t, SLOTS, lived);
+		fill(&t, 0, SLOTS);
+		fill(&t, 1, SLOTS - 1);
+		open_tap(&t);
+		close_tap(&t, lived);
+		CHECK_INT(t.taken[0], SLOTS);
+		CHECK_INT(t.taken[1], SLOTS - 1);
+		free(t.memory);
+	}
+}
+
+TEST(a_slot_that_is_being_written_holds_back_those_behind_it)
+{
+	struct tap t;
+	uint64_t n;
+
+	set_tap(&t, SLOTS, 0);
+	fill(&t, 0, 2);
+	n = reserve(&t, 0);
+	fill(&t, 0, 3);
+	open_tap(&t);
+	wait_for(&t, 2);
+	for (int i = 0; i < 3; i++)		/* rounds go by */
+		take(&t, queue_pop(t.queue, 5000), 0);
+	CHECK_INT(t.taken[0], 2);
+	CHECK_INT(__atomic_load_n(&ring(&t, 0)->tail, __ATOMIC_ACQUIRE), 2);
+	commit(&t, 0, n);
+	wait_for(&t, 6);
+	close_tap(&t, 0);
+	CHECK_INT(t.taken[0], 6);
+	free(t.memory);
+}
+
+TEST(a_slot_that_was_written_a_lap_ago_is_not_taken_again)
+{
+	struct tap t;
+
+	set_tap(&t, SLOTS, SLOTS + 3);
+	reserve(&t, 0);
+	fill(&t, 0, 4);
+	open_tap(&t);
+	close_tap(&t, SLOTS + 3);
+	CHECK_INT(t.taken[0], 0);
+	CHECK_INT(ring(&t, 0)->tail, SLOTS + 3);
+	free(t.memory);
+}
+
+TEST(records_are_counted_past_32_bits)
+{
+	const uint64_t lived = UINT32_MAX - 5;
+	struct tap t;
+
+	set_tap(&t, SLOTS, lived);
+	fill(&t, 0, 12);
+	fill(&t, 1, 6);
+	reserve(&t, 1);				/* number 2^32: its word will be 1 */
+	open_tap(&t);
+	close_tap(&t, lived);
+	CHECK_INT(t.taken[0], 12);
+	CHECK_INT(t.taken[1], 6);
+	free(t.memory);
+}
+
+TEST(rings_are_left_alone_while_the_queue_is_full)
+{
+	struct round *r;
+	struct tap t;
+
+	set_tap(&t, SLOTS, 0);
+	queue_destroy(t.queue);
+	CHECK(queue_create(&t.queue, 1) == 0);
+	queue_push(t.queue, round_create(2 * CPUS));
+	open_tap(&t);
+	fill(&t, 0, SLOTS);
+	usleep(100000);
+	CHECK_INT(__atomic_load_n(&ring(&t, 0)->tail, __ATOMIC_ACQUIRE), 0);
+	r = queue_pop(t.queue, 0);		/* room again */
+	CHECK(r != NULL);
+	round_destroy(r);
+	wait_for(&t, SLOTS);
+	close_tap(&t, 0);
+	CHECK_INT(t.taken[0], SLOTS);
+	free(t.memory);
+}
+
+/* ---- with a writer that does not wait for us ---- */
+
+#define MANY	100000u
+#define MANY_SLOTS	1024
+
+static void *write_many(void *ctx)
+{
+	struct tap *t = ctx;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		uint64_t n, pair[2];
+
+		while (ring(t, 0)->head + 2 - __atomic_load_n(&ring(t, 0)->tail, __ATOMIC_ACQUIRE) > MANY_SLOTS)
+			sched_yield();
+		n = pair[0] = reserve(t, 0);
+		if (i % 7 == 0 && ++i < MANY) {		/* one that interrupts another is done before it */
+			pair[1] = reserve(t, 0);
+			commit(t, 0, pair[1]);
+		}
+		if (i % 1000 == 0)
+			usleep(100);
+		commit(t, 0, n);
+	}
+	return NULL;
+}
+
+TEST(records_are_taken_once_each_while_they_are_written)
+{
+	pthread_t writer;
+	struct tap t;
+
+	set_tap(&t, MANY_SLOTS, 0);
+	open_tap(&t);
+	CHECK(pthread_create(&writer, NULL, write_many, &t) == 0);
+	wait_for(&t, MANY);
+	CHECK(pthread_join(writer, NULL) == 0);
+	close_tap(&t, 0);
+	CHECK_INT(t.taken[0], MANY);
+	CHECK_INT(ring(&t, 0)->head, MANY);
+	CHECK_INT(ring(&t, 0)->tail, MANY);
+	free(t.memory);
+}
+
+/* ---- what was lost ---- */
+
+static int make_tallies(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "tallies", 4, sizeof(uint64_t) * REC_CLASSES, 1, NULL);
+
+	if (fd < 0)
+		SKIP("a BPF map cannot be made: needs root");
+	return fd;
+}
+
+static void lose(int fd, unsigned cpus, uint64_t functions, uint64_t syscalls)
+{
+	uint64_t count[cpus][REC_CLASSES];
+	uint32_t zero = 0;
+
+	memset(count, 0, sizeof(count));
+	count[0][CLASS_FUNCTION] = functions;
+	count[cpus - 1][CLASS_SYSCALL] = syscalls;
+	CHECK(bpf_map_update_elem(fd, &zero, count, BPF_ANY) == 0);
+}
+
+/* Adds up the LOST records of a round; returns how many there were. */
+static unsigned add_lost(const struct round *r, uint64_t sum[REC_CLASSES])
+{
+	unsigned records = 0;
+
+	for (unsigned i = 0; i < r->chunk_count; i++) {
+		const struct rec_lost *lost = (const void *)r->chunk[i].data;
+
+		for (unsigned j = 0; j < r->chunk[i].count; j++, lost++, records++) {
+			CHECK_INT(lost->hdr.kind, REC_LOST);
+			CHECK_INT(lost->hdr.size, sizeof(*lost));
+			CHECK_INT(lost->hdr.cpu, i);
+			CHECK(lost->hdr.time >= r->instant && lost->hdr.time <= clock_now());
+			for (int k = 0; k < REC_CLASSES; k++)
+				sum[k] += lost->count[k];
+		}
+	}
+	return records;
+}
+
+TEST(what_a_cpu_lost_is_told_once_and_to_the_unit)
+{
+	unsigned cpus = libbpf_num_possible_cpus(), records = 0;
+	__cleanup(close_fd) int fd = make_tallies();
+	uint64_t sum[REC_CLASSES] = {};
+	struct drain_args args = { .ring_count = cpus, .ring_bytes = 64 << 10, .tallies_fd = fd };
+	struct drain *d;
+	bool is_last = false;
+
+	CHECK(queue_create(&args.queue, 64 << 20) == 0);
+	lose(fd, cpus, 5, 2);
+	CHECK(drain_start(&d, &args) == 0);
+	while (records < (cpus > 1 ? 2 : 1)) {
+		struct round *r = queue_pop(args.queue, 5000);
+
+		CHECK(r != NULL);
+		records += add_lost(r, sum);
+		round_destroy(r);
+	}
+	lose(fd, cpus, 12, 2);			/* counts of all that was ever lost */
+	drain_finish(d);
+	while (!is_last) {
+		struct round *r = queue_pop(args.queue, 0);
+
+		CHECK(r != NULL);
+		is_last = r->last;
+		records += add_lost(r, sum);
+		round_destroy(r);
+	}
+	CHECK_INT(sum[CLASS_FUNCTION], 12);
+	CHECK_INT(sum[CLASS_SYSCALL], 2);
+	CHECK_INT(sum[CLASS_TASK], 0);
+	CHECK_INT(records, cpus > 1 ? 3 : 2);
+	queue_destroy(args.queue);
+}
