@@ -334,6 +334,8 @@ static int push_image(struct queue *q, const void *data, size_t len)
 	struct round *r = round_create(0);
 	int err = r ? image_unpack(&r->image, data, len) : -ENOMEM;
 
+	if (!err && !r->image->path)
+		err = -EBADMSG;			/* in a recording every image has one */
 	if (err)
 		round_destroy(r);
 	else

@@ -52,6 +52,8 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		return false;
 	end = (const char *)rec + rec->size;
 	switch (rec->kind) {
+	case REC_TASK_NEW:
+		return ((const struct rec_task_new *)rec)->new_tid != rec->tid;
 	case REC_SYS_ENTER: {
 		const struct rec_sys_enter *r = (const void *)rec;
 

@@ -485,6 +485,7 @@ static const struct wild {
 	{ "texts without end",		REC_SYS_EXIT, 48, RECORD + 28, 4, UINT32_MAX },
 	{ "texts at entry without end",	REC_SYS_ENTER, 88, RECORD + 28, 4, UINT32_MAX },
 	{ "a path longer than its record", REC_IMAGE, 80, RECORD + 66, 2, 9 },
+	{ "a task that makes itself",	REC_TASK_NEW, 48, RECORD + 28, 4, 100 },
 	{ "more lost than can be",	REC_LOST, 48, RECORD + 24, 8, UINT64_MAX },
 };
 
@@ -502,6 +503,20 @@ TEST(wild_lengths_in_a_raw_file_are_refused)
 		CHECK_INT(records_pushed(&s, NULL), 0);
 		clear_shelf(&s);
 	}
+}
+
+TEST(an_image_without_a_path_is_refused)
+{
+	struct image img = prog;
+	struct shelf s;
+
+	img.path = NULL;
+	set_shelf(&s);
+	CHECK(raw_image(s.raw, &img) == 0);
+	seal(&s, NULL);
+	CHECK_INT(raw_push(s.fd, s.queue), -EBADMSG);
+	check_end(&s);
+	clear_shelf(&s);
 }
 
 TEST(one_text_that_leaves_its_record_is_refused)
