@@ -166,12 +166,12 @@ static int check_config(struct config *cfg, char **words)
 	return err ?: find_command(cfg);
 }
 
-/* 64 MiB over all CPUs: much more than comes between two drains, made in 15 ms. But no ring below 8 MiB. */
+/* 32 MiB over all CPUs: much more than comes between two drains, made in some 10 ms. But no ring below 4 MiB. */
 static size_t usual_ring_bytes(void)
 {
-	size_t n = 64 << 20, cpus = get_nprocs();
+	size_t n = 32 << 20, cpus = get_nprocs();
 
-	while (n > 8 << 20 && n * cpus > 64 << 20)
+	while (n > 4 << 20 && n * cpus > 32 << 20)
 		n /= 2;
 	return n;
 }

@@ -45,6 +45,7 @@ static int take_record(void *ctx, void *data, size_t len)
 	if (!at)
 		return -ENOMEM;
 	memcpy(at, data, len);
+	chunk_note(d->chunk, ((struct rec_hdr *)at)->time);
 	return 0;
 }
 
@@ -55,14 +56,20 @@ static struct calls_head *calls_of(const struct drain *d, unsigned cpu)
 	return (void *)((char *)d->args.calls + cpu * bytes);
 }
 
-/* How many slots from @at on, up to @end, are whole. One that is not is being written: those behind it wait. */
-static uint64_t count_whole(const struct rec_func *slot, uint64_t at, uint64_t end, uint64_t mask)
+/*
+ * Copy the slots from @at on that are whole, @most of them, which lie behind each
+ * other. One that is not is being written: those behind it wait. Returns how many.
+ */
+static uint32_t copy_whole(struct chunk *c, struct rec_func *to, const struct rec_func *slot, uint64_t at,
+			   uint32_t most)
 {
-	uint64_t n = at;
+	uint32_t n = 0;
 
-	while (n < end && __atomic_load_n(&slot[n & mask].commit, __ATOMIC_ACQUIRE) == (uint32_t)(n + 1))
-		n++;
-	return n - at;
+	for (; n < most && __atomic_load_n(&slot[n].commit, __ATOMIC_ACQUIRE) == (uint32_t)(at + n + 1); n++) {
+		to[n] = slot[n];
+		chunk_note(c, to[n].hdr.time);
+	}
+	return n;
 }
 
 /* The function records of @cpu, at most once round its ring. */
@@ -70,18 +77,19 @@ static void take_calls(struct drain *d, unsigned cpu, struct chunk *c)
 {
 	struct calls_head *ring = calls_of(d, cpu);
 	const struct rec_func *slot = (const void *)(ring + 1);
-	uint64_t mask = d->args.calls_slots - 1, at = ring->tail;
-	uint64_t n = count_whole(slot, at, __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE), mask);
+	uint64_t mask = d->args.calls_slots - 1, at = ring->tail, end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 
-	while (n) {
-		uint64_t run = MIN(n, d->args.calls_slots - (at & mask));
-		void *to = chunk_add_many(c, run * sizeof(*slot), run);
+	while (at != end) {
+		uint32_t run = MIN(end - at, d->args.calls_slots - (at & mask)), n;
+		struct rec_func *to = chunk_add_many(c, run * sizeof(*to), run);
 
 		if (!to)
 			break;			/* no memory now: they stay in their ring */
-		memcpy(to, &slot[at & mask], run * sizeof(*slot));
-		at += run;
-		n -= run;
+		n = copy_whole(c, to, &slot[at & mask], at, run);
+		chunk_cut(c, (run - n) * sizeof(*to), run - n);
+		at += n;
+		if (n < run)
+			break;
 	}
 	__atomic_store_n(&ring->tail, at, __ATOMIC_RELEASE);
 }
@@ -103,6 +111,7 @@ static void report_losses(struct drain *d)
 			return;			/* reported with the next round's */
 		memset(r, 0, sizeof(*r));
 		r->hdr = (struct rec_hdr){ .time = clock_now(), .kind = REC_LOST, .size = sizeof(*r), .cpu = cpu };
+		chunk_note(&d->round->chunk[cpu], r->hdr.time);
 		for (int i = 0; i < REC_CLASSES; i++)
 			r->count[i] = d->tally[cpu].lost[i] - d->seen[cpu].lost[i];
 		d->seen[cpu] = d->tally[cpu];

@@ -14,6 +14,7 @@
 
 /* The place in a chunk that is read next. */
 struct cursor {
+	uint64_t	       time;	/* of the head, kept here: the heap compares many times */
 	const struct rec_hdr  *head;
 	const struct rec_hdr **index;	/* owned; NULL: the chunk is in order as it lies */
 	size_t		       at, count;
@@ -68,19 +69,6 @@ static const struct rec_hdr *following(const struct rec_hdr *r)
 	return (const void *)((const char *)r + r->size);
 }
 
-static bool is_in_order(const struct chunk *c)
-{
-	const struct rec_hdr *r = (const void *)c->data;
-	uint64_t last = 0;
-
-	for (uint32_t i = 0; i < c->count; i++, r = following(r)) {
-		if (r->time < last)
-			return false;
-		last = r->time;
-	}
-	return true;
-}
-
 /* The records of @c by time; of equal times the first stays first. */
 static const struct rec_hdr **sorted(const struct chunk *c)
 {
@@ -101,7 +89,7 @@ static const struct rec_hdr **sorted(const struct chunk *c)
 
 static bool is_older(const struct cursor *a, const struct cursor *b)
 {
-	return a->head->time < b->head->time;
+	return a->time < b->time;
 }
 
 static void swap(struct cursor *a, struct cursor *b)
@@ -139,12 +127,13 @@ static int add_chunk(struct merge *m, struct source_round *of, const struct chun
 
 	if (err)
 		return err;
-	if (!is_in_order(c)) {
+	if (c->is_unordered) {
 		cur.index = sorted(c);
 		if (!cur.index)
 			return -ENOMEM;
 		cur.head = cur.index[0];
 	}
+	cur.time = cur.head->time;
 	of->live++;
 	m->pending += c->count;
 	m->heap[m->count++] = cur;
@@ -178,6 +167,7 @@ static void advance(struct merge *m)
 	m->pending--;
 	if (++c->at < c->count) {
 		c->head = c->index ? c->index[c->at] : following(c->head);
+		c->time = c->head->time;
 	} else {
 		free(c->index);
 		source_release(c->of);
@@ -188,7 +178,7 @@ static void advance(struct merge *m)
 
 int merge_release(struct merge *m, uint64_t until, merge_fn fn, void *ctx)
 {
-	while (m->count && m->heap[0].head->time < until) {
+	while (m->count && m->heap[0].time < until) {
 		int err = fn(ctx, m->heap[0].head);
 
 		if (err)

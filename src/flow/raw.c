@@ -297,6 +297,7 @@ static int fill_chunk(struct chunk *c, const uint8_t *data, uint64_t len)
 		if (!at)
 			return -ENOMEM;
 		memcpy(at, rec, rec->size);
+		chunk_note(c, rec->time);
 		data += rec->size;
 		len -= rec->size;
 	}

@@ -68,6 +68,12 @@ void *chunk_add(struct chunk *c, size_t len)
 	return chunk_add_many(c, len, 1);
 }
 
+void chunk_cut(struct chunk *c, size_t len, uint32_t count)
+{
+	c->len -= len;
+	c->count -= count;
+}
+
 struct queue {
 	pthread_mutex_t lock;
 	pthread_cond_t	came;

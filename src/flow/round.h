@@ -22,6 +22,8 @@ struct chunk {
 	uint8_t	*data;
 	size_t	 len, room;
 	uint32_t count;		/* records */
+	bool	 is_unordered;	/* some record is older than one before it */
+	uint64_t latest;	/* time of the latest record */
 };
 
 struct round {
@@ -40,6 +42,14 @@ size_t	      round_bytes(const struct round *r);
 /* Room for @len bytes at the end of @c, which hold @count records; NULL: no memory. */
 void *chunk_add_many(struct chunk *c, size_t len, uint32_t count);
 void *chunk_add(struct chunk *c, size_t len);				/* one record */
+void  chunk_cut(struct chunk *c, size_t len, uint32_t count);		/* take back the last of what was added */
+
+/* Who adds a record notes its time too: while the record is at hand, and not again in the merge. */
+static inline void chunk_note(struct chunk *c, uint64_t time)
+{
+	c->is_unordered |= time < c->latest;
+	c->latest = time;
+}
 
 struct queue;
 int   queue_create(struct queue **ret, size_t limit_bytes);

@@ -14,6 +14,7 @@ static void put(struct round *r, unsigned cpu, uint64_t time)
 	struct rec_hdr *h = chunk_add(&r->chunk[cpu], sizeof(*h));
 
 	*h = (struct rec_hdr){ .time = time, .cpu = cpu, .size = sizeof(*h), .kind = REC_TASK_NAME };
+	chunk_note(&r->chunk[cpu], time);
 }
 
 static int note(void *ctx, const struct rec_hdr *rec)

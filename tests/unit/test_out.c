@@ -384,7 +384,7 @@ TEST(outdir_is_not_led_astray_by_names_that_change)
 	CHECK(mkdir("photos", 0700) == 0);
 	put_file("photos/cat", "cat");
 	CHECK(pthread_create(&thread, NULL, exchange_names, &stop) == 0);
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < 2000 || (!made && i < 1000000); i++)	/* however the two are scheduled */
 		made += create("rec") == 0;
 	stop = true;
 	pthread_join(thread, NULL);
