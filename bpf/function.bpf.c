@@ -86,18 +86,18 @@ int function_exit(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The same without cookies, for many probes behind one event of tracefs: the address tells which. */
-static __always_inline int function_record_at(struct pt_regs *ctx, __u16 kind, __u16 flags, __u64 ip, __u64 sp)
+/*
+ * The same without cookies, for many probes behind one event of tracefs: the
+ * address tells which. A register of ctx is read at one place only: two reads
+ * may be compiled into one computed address, which the verifier refuses.
+ */
+static __always_inline int function_record_at(struct task_state *t, __u16 kind, __u16 flags, __u64 ip, __u64 sp)
 {
-	struct task_state *t = my_task();
-	struct rec_func_at *r;
+	struct rec_func_at *r = rec_begin(t, CLASS_FUNCTION, kind, sizeof(*r));
 
-	if (!t)
-		return 0;
-	r = rec_begin(t, CLASS_FUNCTION, kind, sizeof(*r));
 	if (!r)
 		return 0;
-	r->f.hdr.flags = flags;
+	r->f.hdr.flags = REC_F_BY_IP | flags;
 	r->f.func = 0;
 	r->f.commit = 0;
 	r->f.sp = sp;
@@ -109,21 +109,27 @@ static __always_inline int function_record_at(struct pt_regs *ctx, __u16 kind, _
 SEC("?uprobe")
 int function_entry_at(struct pt_regs *ctx)
 {
-	__u16 flags = entry_flags(bpf_get_current_task_btf(), ctx, user_sp(ctx));
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 ip = user_ip(ctx), sp = user_sp(ctx);
+	struct task_state *t = state_of(task);
 
-	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP | flags, user_ip(ctx), user_sp(ctx));
+	return t ? function_record_at(t, REC_FUNC_ENTRY, entry_flags(task, ctx, sp), ip, sp) : 0;
 }
 
 SEC("?uprobe")
 int function_entry_only_at(struct pt_regs *ctx)
 {
-	return function_record_at(ctx, REC_FUNC_ENTRY, REC_F_BY_IP | REC_F_NO_EXIT, user_ip(ctx), user_sp(ctx));
+	struct task_state *t = my_task();
+
+	return t ? function_record_at(t, REC_FUNC_ENTRY, REC_F_NO_EXIT, user_ip(ctx), user_sp(ctx)) : 0;
 }
 
 SEC("?uretprobe")
 int function_exit_at(struct pt_regs *ctx)
 {
-	return function_record_at(ctx, REC_FUNC_EXIT, REC_F_BY_IP, 0, user_sp(ctx) - RETURN_POPS);
+	struct task_state *t = my_task();
+
+	return t ? function_record_at(t, REC_FUNC_EXIT, 0, 0, user_sp(ctx) - RETURN_POPS) : 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";
