@@ -1,6 +1,6 @@
 # tasks.sh - processes, threads and programs: whose record is whose.
 
-begin "a forked child goes on inside its parent's calls"
+begin "a forked child begins with no open call, and returns through its parent's in silence"
 record <<-'EOF'
 	image /opt/prog main a b
 	100 exec /opt/prog
@@ -13,6 +13,7 @@ record <<-'EOF'
 	140 101 b {
 	150 101 }
 	160 101 }
+	165 101 }
 	170 101 exit 0
 	180..190 wait4(-1, 0, 0, 0) = 101
 	200 }
@@ -25,7 +26,6 @@ expect <<-'EOF'
 	 [   101] | a() {
 	 [   101] |   b();
 	 [   101] | } /* a */
-	 [   101] | } /* main */
 	 [   100] |   sys_wait4(-1, NULL, 0, NULL) = 101;
 	 [   100] | } /* main */
 EOF
@@ -62,7 +62,6 @@ expect <<-'EOF'
 	 [   101] | a() {
 	 [   101] |   sys_execve("/opt/child", NULL, NULL) = 0;
 	 [   101] | } /* a */
-	 [   101] | } /* main */
 	 [   101] | main() {
 	 [   100] |   a() {
 	 [   101] |   work();
@@ -98,7 +97,6 @@ expect <<-'EOF'
 	            [   100] | main() {
 	            [   100] |   sys_vfork() {
 	   0.010 us [   101] | sys_execve("/opt/other", NULL, NULL) = 0;
-	   0.010 us [   101] | } /* main */
 	   0.026 us [   100] |   } = 101; /* sys_vfork */
 	   0.010 us [   100] |   after();
 	   0.010 us [   101] | other_main();
@@ -334,8 +332,6 @@ expect <<-'EOF'
 	 [   101] | work();
 	 [   101] | run();
 	 [   101] | work();
-	 [   101] | } /* main */
-	 [   101] | } /* main */
 	 [   101] | other_main();
 	 [   100] | } /* main */
 EOF
