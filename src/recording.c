@@ -320,6 +320,7 @@ static void recording_free(struct recording *r)
 			close(r->ring_fd[cpu]);
 	free(r->ring_fd);
 	queue_destroy(r->queue);
+	rounds_release();
 	about_destroy(r->about);
 	close_fd(&r->dirfd);
 }

@@ -15,6 +15,10 @@
 #include "base.h"
 #include "out.h"
 
+#define FILES_OPEN	16	/* of parked outs */
+#define DIRECT_FROM	(1u << 20)	/* bytes of a file before it is written past the page cache */
+#define DIRECT_BLOCK	(256u << 10)
+#define DIRECT_ALIGN	4096ul		/* of addresses, offsets and lengths: no disk asks for more */
 #define FIRST_ROOM	1024	/* bytes; most tasks of a fork storm never need more */
 
 DEFINE_CLEANUP(out_destroy, struct out *)
@@ -23,7 +27,10 @@ struct out {
 	uint8_t *buf;
 	size_t	 used, room;	/* room is 0 once nothing more may be written */
 	size_t	 limit;		/* bytes gathered at most */
-	uint64_t written;	/* bytes in the file */
+	uint64_t written;	/* bytes in the file before those of the buffer */
+	size_t	 tail;		/* bytes at the buffer's start that are in the file already: direct mode */
+	int	 direct;	/* the file, past the page cache; -1: not in direct mode */
+	bool	 no_direct;	/* not possible here */
 	int	 err;		/* the first */
 	int	 fd;		/* -1: memory, parked or sealed */
 	int	 dirfd;		/* lent */
@@ -35,6 +42,7 @@ struct out {
 };
 
 static atomic_uint_fast64_t bytes_written;
+static atomic_uint files_open;
 static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
@@ -52,6 +60,26 @@ static void set_error(struct out *o, int err)
 	o->used = o->room = 0;
 }
 
+/* Parked files stay open while there are few of them: to open one for every block is most of what a write costs. */
+static bool too_many_open(void)
+{
+	return files_open > FILES_OPEN;
+}
+
+static void leave_direct(struct out *o)
+{
+	close_fd(&o->direct);
+	o->direct = -1;
+}
+
+static void close_out(struct out *o)
+{
+	leave_direct(o);
+	files_open -= o->fd >= 0;
+	close_fd(&o->fd);
+	o->fd = -1;
+}
+
 int out_create(struct out **ret, int dirfd, const char *name)
 {
 	__cleanup(out_destroyp) struct out *o = calloc(1, sizeof(*o));
@@ -59,16 +87,17 @@ int out_create(struct out **ret, int dirfd, const char *name)
 
 	if (!o)
 		return -ENOMEM;
-	o->fd = -1;
+	o->fd = o->direct = -1;
 	o->dirfd = dirfd;
 	o->limit = OUT_BLOCK;
 	o->name = strdup(name);
 	if (!o->name)
 		return -ENOMEM;
 	o->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (o->fd >= 0 && fchmod(o->fd, 0600))	/* whatever the umask takes away */
+	if (o->fd < 0)
 		return -errno;
-	if (o->fd < 0 || fstat(o->fd, &st))
+	files_open++;
+	if (fchmod(o->fd, 0600) || fstat(o->fd, &st))	/* whatever the umask takes away */
 		return -errno;
 	if (owner_uid != (uid_t)-1 && fchown(o->fd, owner_uid, owner_gid))
 		return -errno;
@@ -106,7 +135,7 @@ int out_memory_small(struct out **ret, size_t room)
 
 	if (!o)
 		return -ENOMEM;
-	o->fd = o->dirfd = -1;
+	o->fd = o->dirfd = o->direct = -1;
 	o->limit = room;
 	*ret = o;
 	return 0;
@@ -116,7 +145,7 @@ void out_destroy(struct out *o)
 {
 	if (!o)
 		return;
-	close_fd(&o->fd);
+	close_out(o);
 	if (o->final_name && !o->is_sealed)
 		unlinkat(o->dirfd, o->name, 0);
 	free(o->name);
@@ -135,9 +164,10 @@ static int open_again(struct out *o)
 	o->fd = openat(o->dirfd, o->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (o->fd < 0)
 		return -errno;
+	files_open++;
 	if (!fstat(o->fd, &st) && st.st_dev == o->dev && st.st_ino == o->ino)
 		return 0;
-	close(TAKE_FD(o->fd));
+	close_out(o);
 	return -ESTALE;
 }
 
@@ -157,7 +187,8 @@ static int write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
 	return 0;
 }
 
-static void write_block(struct out *o, const uint8_t *data, size_t len)
+/* @len bytes behind what is written; the first @again of them had been written before. */
+static void write_block(struct out *o, const uint8_t *data, size_t len, size_t again)
 {
 	int err = open_again(o);
 
@@ -168,13 +199,94 @@ static void write_block(struct out *o, const uint8_t *data, size_t len)
 		set_error(o, err);
 	} else {
 		o->written += len;
+		atomic_fetch_add_explicit(&bytes_written, len - again, memory_order_relaxed);
+	}
+	if (o->err || (o->is_parked && too_many_open()))
+		close_out(o);
+}
+
+/* ---- direct mode ---- */
+
+static int open_direct(const struct out *o)
+{
+	int fd = openat(o->dirfd, o->name, O_WRONLY | O_DIRECT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && st.st_dev == o->dev && st.st_ino == o->ino)
+		return fd;
+	close_fd(&fd);
+	return -1;
+}
+
+/*
+ * A file that has become long is written past the page cache: that costs a tenth
+ * of the CPU, and leaves the cache to the target. Whole pages go this way from an
+ * aligned buffer; what is left of the last page stays in the buffer, to be written
+ * again with its page, and goes the usual way meanwhile.
+ */
+static void enter_direct(struct out *o)
+{
+	size_t rest = o->written & (DIRECT_ALIGN - 1);
+	uint8_t *buf;
+
+	if (o->no_direct || o->direct >= 0 || o->err || o->written < DIRECT_FROM || o->used < rest || too_many_open())
+		return;
+	o->direct = open_direct(o);
+	buf = o->direct < 0 ? NULL : aligned_alloc(DIRECT_ALIGN, DIRECT_BLOCK);
+	if (!buf) {
+		leave_direct(o);
+		o->no_direct = true;
+		return;
+	}
+	memcpy(buf, o->buf + o->used - rest, rest);
+	free(o->buf);
+	o->buf = buf;
+	o->room = o->limit = DIRECT_BLOCK;
+	o->written -= rest;
+	o->used = o->tail = rest;
+}
+
+/* False: this filesystem does not take it after all. */
+static bool write_direct(struct out *o)
+{
+	size_t whole = o->used & ~(DIRECT_ALIGN - 1), rest = o->used - whole;
+	int err = whole ? write_at(o->direct, o->buf, whole, o->written) : 0;
+
+	if (err == -EINVAL)
+		return false;
+	err = err ?: open_again(o);
+	err = err ?: write_at(o->fd, o->buf + whole, rest, o->written + whole);
+	if (err) {
+		(void)!ftruncate(o->direct, o->written);
+		set_error(o, err);
+		close_out(o);
+		return true;
+	}
+	atomic_fetch_add_explicit(&bytes_written, o->used - o->tail, memory_order_relaxed);
+	memmove(o->buf, o->buf + whole, rest);
+	o->written += whole;
+	o->used = o->tail = rest;
+	return true;
+}
+
+/* All of the buffer into the file. */
+static void empty_buffer(struct out *o)
+{
+	size_t again = o->tail;
+
+	if (o->direct >= 0) {
+		if (o->used == o->tail || write_direct(o))
+			return;
+		leave_direct(o);
+		o->no_direct = true;
+	}
+	o->tail = 0;
+	write_block(o, o->buf, o->used, again);
+	if (o->err)
+		return;
+	enter_direct(o);
+	if (o->direct < 0)
 		o->used = 0;
-		atomic_fetch_add_explicit(&bytes_written, len, memory_order_relaxed);
-	}
-	if (o->is_parked || o->err) {
-		close_fd(&o->fd);
-		o->fd = -1;
-	}
 }
 
 /* Make the buffer @room bytes large. */
@@ -203,11 +315,15 @@ static bool make_room(struct out *o, const void *data, size_t len)
 			set_error(o, -ENOSPC);
 			return false;
 		}
-		write_block(o, o->buf, o->used);
+		if (len > o->limit - (DIRECT_ALIGN - 1)) {
+			leave_direct(o);
+			o->no_direct = true;
+		}
+		empty_buffer(o);
 		if (o->err)
 			return false;
-		if (len > o->limit) {
-			write_block(o, data, len);
+		if (len > o->limit - o->used) {
+			write_block(o, data, len, 0);
 			return false;
 		}
 	}
@@ -301,6 +417,7 @@ void out_patch_u64(struct out *o, uint64_t at, uint64_t v)
 		return;
 	if (at >= o->written) {
 		memcpy(o->buf + (at - o->written), b, sizeof(b));
+		o->tail = 0;			/* to be written again */
 		return;
 	}
 	/* Its first byte is in the file: so are all, since blocks end where calls did. */
@@ -308,16 +425,14 @@ void out_patch_u64(struct out *o, uint64_t at, uint64_t v)
 	err = err ?: write_at(o->fd, b, sizeof(b), at);
 	if (err)
 		set_error(o, err);
-	if (o->is_parked) {
-		close_fd(&o->fd);
-		o->fd = -1;
-	}
+	if (o->is_parked && too_many_open())
+		close_out(o);
 }
 
 int out_flush(struct out *o)
 {
 	if (o->name && o->used && !o->err)
-		write_block(o, o->buf, o->used);
+		empty_buffer(o);
 	return o->err;
 }
 
@@ -326,9 +441,12 @@ int out_park(struct out *o)
 	if (!o->name || o->is_sealed)
 		return o->err;
 	o->is_parked = true;
+	if (too_many_open())
+		leave_direct(o);
 	out_flush(o);
-	close_fd(&o->fd);
-	o->fd = -1;
+	if (!too_many_open())
+		return o->err;
+	close_out(o);
 	free(TAKE(o->buf));
 	o->used = o->room = 0;
 	return o->err;
@@ -339,8 +457,12 @@ int out_seal(struct out *o)
 	if (o->is_sealed)
 		return o->err;
 	out_flush(o);
-	if (o->fd >= 0 && close(TAKE_FD(o->fd)) && errno != EINTR)
-		set_error(o, -errno);
+	leave_direct(o);
+	if (o->fd >= 0) {
+		files_open--;
+		if (close(TAKE_FD(o->fd)) && errno != EINTR)
+			set_error(o, -errno);
+	}
 	if (o->final_name && !o->err && renameat(o->dirfd, o->name, o->dirfd, o->final_name))
 		set_error(o, -errno);
 	if (o->final_name && o->err)

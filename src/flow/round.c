@@ -12,24 +12,99 @@
 #include "image.h"
 
 #define CHUNK_START	(64u << 10)
+#define POOL_BYTES	(64u << 20)	/* of rounds kept to be used again */
+
+/*
+ * Rounds that were written are used again: their chunks have grown to what a round
+ * needs, and their memory is at hand. The drain takes from here what the writer puts.
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct round   *first;
+	size_t		bytes;
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct round *take_used(unsigned chunks)
+{
+	struct round *r;
+
+	pthread_mutex_lock(&pool.lock);
+	r = pool.first;
+	if (r && r->chunk_count == chunks) {
+		pool.first = r->next;
+		pool.bytes -= round_bytes(r);
+	} else {
+		r = NULL;
+	}
+	pthread_mutex_unlock(&pool.lock);
+	return r;
+}
+
+static void clear(struct round *r)
+{
+	r->instant = 0;
+	r->last = false;
+	r->next = NULL;
+	for (unsigned i = 0; i < r->chunk_count; i++)
+		r->chunk[i] = (struct chunk){ .data = r->chunk[i].data, .room = r->chunk[i].room };
+}
 
 struct round *round_create(unsigned chunks)
 {
-	struct round *r = calloc(1, sizeof(*r) + chunks * sizeof(r->chunk[0]));
+	struct round *r = chunks ? take_used(chunks) : NULL;
 
+	if (r) {
+		clear(r);
+		return r;
+	}
+	r = calloc(1, sizeof(*r) + chunks * sizeof(r->chunk[0]));
 	if (r)
 		r->chunk_count = chunks;
 	return r;
 }
 
-void round_destroy(struct round *r)
+/* False: it is not one to keep. */
+static bool keep(struct round *r)
 {
-	if (!r)
-		return;
+	bool has_room;
+
+	if (!r->chunk_count || r->image)
+		return false;
+	pthread_mutex_lock(&pool.lock);
+	has_room = pool.bytes + round_bytes(r) <= POOL_BYTES &&
+		   (!pool.first || pool.first->chunk_count == r->chunk_count);
+	if (has_room) {
+		r->next = pool.first;
+		pool.first = r;
+		pool.bytes += round_bytes(r);
+	}
+	pthread_mutex_unlock(&pool.lock);
+	return has_room;
+}
+
+static void round_free(struct round *r)
+{
 	for (unsigned i = 0; i < r->chunk_count; i++)
 		free(r->chunk[i].data);
 	image_destroy(r->image);
 	free(r);
+}
+
+void round_destroy(struct round *r)
+{
+	if (r && !keep(r))
+		round_free(r);
+}
+
+void rounds_release(void)
+{
+	while (pool.first) {
+		struct round *r = pool.first;
+
+		pool.first = r->next;
+		round_free(r);
+	}
+	pool.bytes = 0;
 }
 
 size_t round_bytes(const struct round *r)

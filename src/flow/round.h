@@ -36,7 +36,8 @@ struct round {
 };
 
 struct round *round_create(unsigned chunks);	/* NULL: no memory */
-void	      round_destroy(struct round *r);
+void	      round_destroy(struct round *r);		/* kept for the next round_create(), within limits */
+void	      rounds_release(void);			/* frees what is kept; when all threads have ended */
 size_t	      round_bytes(const struct round *r);
 
 /* Room for @len bytes at the end of @c, which hold @count records; NULL: no memory. */

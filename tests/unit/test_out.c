@@ -186,11 +186,49 @@ TEST(ten_thousand_parked_outs_need_no_descriptors)
 	free(o);
 }
 
+/* Longer than what goes through the page cache, in pieces that end nowhere near a page's end, flushed at odd places. */
+TEST(a_long_file_holds_every_byte_in_its_place)
+{
+	IN_NEW_DIR;
+	size_t size = 5 << 20, at = 0;
+	uint8_t *want = malloc(size), *got = malloc(size);
+	unsigned seed = 1;
+	struct out *o;
+	int fd;
+
+	for (size_t i = 0; i < size; i++)
+		want[i] = rand_r(&seed);
+	CHECK(out_create(&o, dir, "f") == 0);
+	while (at < size) {
+		size_t n = MIN(size - at, (size_t)(8 + 8 * (rand_r(&seed) % 100)));
+
+		out_bytes(o, want + at, n);
+		at += n;
+		CHECK_INT(out_tell(o), at);
+		if (rand_r(&seed) % 1000 == 0) {
+			CHECK(rand_r(&seed) % 2 ? out_flush(o) == 0 : out_park(o) == 0);
+			CHECK_INT(size_of("f"), at);
+		}
+	}
+	CHECK(out_seal(o) == 0);
+	out_destroy(o);
+	CHECK_INT(size_of("f"), size);
+	fd = open("f", O_RDONLY);
+	CHECK(fd >= 0 && read(fd, got, size) == (ssize_t)size);
+	CHECK_MEM(got, want, size);
+	CHECK(out_total() == size);
+}
+
 TEST(a_parked_out_refuses_a_file_that_was_exchanged)
 {
 	IN_NEW_DIR;
-	struct out *o;
+	struct out *o, *other[20];
+	char name[16];
 
+	for (int i = 0; i < 20; i++) {		/* so many that a parked one is closed */
+		snprintf(name, sizeof(name), "%d", i);
+		CHECK(out_create(&other[i], dir, name) == 0 && out_park(other[i]) == 0);
+	}
 	CHECK(out_create(&o, dir, "f") == 0);
 	CHECK(out_park(o) == 0);
 	put_file("victim", "mine");
