@@ -27,6 +27,8 @@ struct sink {
 	struct uf_tasks	    tasks;
 	struct uf_task	   *dirty;		/* tasks with records that are not in their files */
 	uint32_t	    deepest;
+	uint32_t	    told_deepest;	/* this and the next: as `info` has them */
+	size_t		    told_tasks;
 	uint64_t	    last;		/* time of the last event */
 	uint64_t	    lost;		/* records that CPUs lost */
 	uint64_t	    lost_told;		/* of these, in a task's file */
@@ -256,6 +258,16 @@ static const char *build_id_of(const struct sink *s, const char *exe)
 	return mod ? mod->build_id : "";
 }
 
+/* What a reader needs of `info` to open the directory changes only with the tasks and the depth; the rest can wait. */
+static bool info_is_current(struct sink *s)
+{
+	if (s->told_tasks == s->tasks.listed && s->told_deepest == s->deepest)
+		return true;
+	s->told_tasks = s->tasks.listed;
+	s->told_deepest = s->deepest;
+	return false;
+}
+
 static int write_info(const struct sink *s)
 {
 	struct uf_summary sum = {
@@ -291,7 +303,9 @@ static int write_all(struct sink *s, bool is_last)
 	err = err ?: uf_tasks_write(&s->tasks, is_last);
 	err = err ?: write_records(s);
 	s->was_written = true;
-	return err ?: write_info(s);
+	if (err || (info_is_current(s) && !is_last))
+		return err;
+	return write_info(s);
 }
 
 /* --- the callbacks --- */
@@ -299,10 +313,9 @@ static int write_all(struct sink *s, bool is_last)
 static int uf_event(struct sink *s, const struct event *ev)
 {
 	struct uf_task *u = ev->task->slot[s->slot];
-
-	s->last = ev->time;
 	int err;
 
+	s->last = ev->time;
 	if (!u || ev->kind >= REC_KINDS || !on_event[ev->kind])
 		return 0;
 	err = on_event[ev->kind](s, u, ev);
