@@ -33,6 +33,11 @@ record long.data -s 64 -- "$PROGRAMS/sysargs" > /dev/null
 replay long.data > args.txt
 check "-s 64 takes sixty-four" grep -qE 'sys_openat\(AT_FDCWD, "/x{63}\.\.\."' args.txt
 
+# The calls stand in a module of their own; a program may bear its name.
+cp "$PROGRAMS/sysargs" syscall
+record same.data -- ./syscall > /dev/null
+check "a program named 'syscall' is told apart from them" uftrace_accepts same.data
+
 # The storm: every call, to the unit, and nothing of what the kernel's own probes call.
 record storm.data -- "$PROGRAMS/syscalls" 20000 > storm.out
 check "a storm of calls is recorded to the unit" truth storm.data storm.out

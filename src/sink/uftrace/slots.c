@@ -141,7 +141,7 @@ static void put_name(struct out *o, const struct slot *slot)
 static int write_symbols(const struct uf_calls *c, int dirfd)
 {
 	struct out *o;
-	int err = out_create_replacing(&o, dirfd, "syscall.sym");
+	int err = out_create_replacing(&o, dirfd, UF_CALLS_FILE ".sym");
 
 	if (err)
 		return err;
@@ -220,7 +220,7 @@ static void put_errnos(struct out *o, const struct uf_calls *c)
 static int write_specs(const struct uf_calls *c, int dirfd)
 {
 	struct out *o;
-	int err = out_create_replacing(&o, dirfd, "syscall.dbg");
+	int err = out_create_replacing(&o, dirfd, UF_CALLS_FILE ".dbg");
 
 	if (err)
 		return err;

@@ -182,6 +182,12 @@ static uint16_t sum_of(const char *path)
 	return sum;
 }
 
+/* Another module's, or that of the syscalls. */
+static bool is_taken(const struct uf_modules *m, const struct uf_module *mod, const char *file)
+{
+	return !strcmp(file, UF_CALLS_FILE) || other_module(m, mod, file, has_file);
+}
+
 /*
  * Give @mod its file: X.sym for the first of a base name, then X-<4 hex of the
  * build-id>.sym, or of the sum of the path's bytes if it has none. uftrace looks
@@ -196,13 +202,13 @@ static int name_file(const struct uf_modules *m, struct uf_module *mod)
 
 		free(mod->file);
 		mod->file = strdup(base);
-		if (!mod->file || !other_module(m, mod, mod->file, has_file))
+		if (!mod->file || !is_taken(m, mod, mod->file))
 			break;
 		free(mod->file);
 		if ((*mod->build_id ? asprintf(&mod->file, "%s-%.4s", base, mod->build_id) :
 				      asprintf(&mod->file, "%s-%04x", base, sum_of(mod->path))) < 0)
 			mod->file = NULL;
-		if (!mod->file || !other_module(m, mod, mod->file, has_file))
+		if (!mod->file || !is_taken(m, mod, mod->file))
 			break;
 		free(mod->path);
 		if (asprintf(&mod->path, "%s~%u", path, i) < 0)

@@ -200,7 +200,8 @@ int  uf_tasks_write(struct uf_tasks *t, bool is_last);
 #define UF_CALLS_END	0x10000ull
 #define UF_SLOT_BYTES	1
 #endif
-#define UF_CALLS_PATH	"/recorder/syscall"
+#define UF_CALLS_FILE	"syscall"
+#define UF_CALLS_PATH	"/recorder/" UF_CALLS_FILE
 
 struct uf_syscall {
 	uint64_t time;
