@@ -135,8 +135,24 @@ static const struct shorter {
 	FCNTL(F_GETPIPE_SZ), FCNTL(F_GET_SEALS),
 };
 
+/* Is there a row above for the call at all? Asked of every call, so names are compared once. */
+static bool has_shorter[SYS_MAX * 2];
+static pthread_once_t shorter_once = PTHREAD_ONCE_INIT;
+
+static void find_shorter(void)
+{
+	for (unsigned row = 0; row < syscall_table_rows && row < ARRAY_SIZE(has_shorter); row++)
+		for (unsigned i = 0; i < ARRAY_SIZE(shorter); i++)
+			has_shorter[row] |= !strcmp(shorter[i].name, syscall_table[row].name);
+}
+
 unsigned syscall_args_used(const struct sysdef *def, const uint64_t *args)
 {
+	unsigned row = syscall_index(def);
+
+	pthread_once(&shorter_once, find_shorter);
+	if (row >= ARRAY_SIZE(has_shorter) || !has_shorter[row])
+		return syscall_args(def);
 	for (unsigned i = 0; i < ARRAY_SIZE(shorter); i++) {
 		const struct shorter *s = &shorter[i];
 
