@@ -295,6 +295,7 @@ int uf_tasks_write(struct uf_tasks *t, bool is_last)
 		}
 	}
 	t->line_count -= done;
-	memmove(t->line, t->line + done, t->line_count * sizeof(*t->line));
+	if (done)
+		memmove(t->line, t->line + done, t->line_count * sizeof(*t->line));
 	return err ?: out_flush(t->txt);
 }
