@@ -131,14 +131,14 @@ expect <<-'EOF'
 EOF
 
 begin "what is no recording at all is refused in two lines"
-for file in empty text elf; do
-	case $file in
+for what in empty text elf; do
+	case $what in
 	empty) : > raw ;;
 	text) echo "this is not a recording" > raw ;;
 	elf) head -c 10000 "$recorder" > raw ;;
 	esac
 	want_status=2 replay raw
-	[ ! -e out ] || wrong "$file: a directory was made of it"
+	[ ! -e out ] || wrong "$what: a directory was made of it"
 	got_from cat said
 	expect <<-'EOF'
 		recorder: 'raw' is not a raw recording

@@ -2,7 +2,7 @@
 # Only what another recording of the same program shows too is looked at.
 
 # The tid of the N-th task of out.
-tid() { uftrace info -d out | sed -n 's/^# task list *: //p' | tr -d ' ' | cut -d, -f"$1" | cut -d'(' -f1; }
+tid() { uftrace info -d out 2> /dev/null | sed -n 's/^# task list *: //p' | tr -d ' ' | cut -d, -f"$1" | cut -d'(' -f1; }
 
 # got, with names for ids and addresses that are others each time.
 plain() {
