@@ -148,7 +148,7 @@ static int put_syscall(struct sink *s, struct uf_task *u, uint64_t time, const s
 	r->word = uf_word(UF_EXIT, shown.exit_len, u->open->depth, shown.addr);
 	memcpy(r + 1, shown.exit, shown.exit_len);
 	err = put(s, u, &entry, 2 * sizeof(*r) + shown.entry_len + shown.exit_len);
-	return err ?: put_lost(s, u, time, u->open->depth, lost);
+	return err || !lost ? err : put_lost(s, u, time, u->open->depth, lost);
 }
 
 /* --- events --- */
