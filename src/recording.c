@@ -138,7 +138,7 @@ static void plan_calls(struct recording *r)
 {
 	size_t ring;
 
-	r->calls_slots = 4 * CALLS_SPARE;
+	r->calls_slots = 2 * CALLS_SPARE;
 	while (r->calls_slots * 2 * sizeof(struct rec_func) <= r->cfg->ring_bytes)
 		r->calls_slots *= 2;
 	ring = sizeof(struct calls_head) + r->calls_slots * sizeof(struct rec_func);

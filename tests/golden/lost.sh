@@ -16,7 +16,8 @@ expect <<-'EOF'
 	# DURATION    FUNCTION
 	            | main() {
 	            |   a() {
-	            |       /* LOST 7 records!! */
+	            |     records_lost() {
+	            |         /* LOST 7 records!! */
 	   0.010 us |     b();
 	   0.040 us |   } /* a */
 	   0.060 us | } /* main */
@@ -34,7 +35,8 @@ EOF
 uf replay -f none
 expect <<-'EOF'
 	main() {
-	    /* LOST 321 records!! */
+	  records_lost() {
+	      /* LOST 321 records!! */
 	  a();
 	} /* main */
 EOF
@@ -53,7 +55,8 @@ uf replay -f none
 expect <<-'EOF'
 	main() {
 	  sys_read(0, "x", 1) = 1;
-	    /* LOST 2 records!! */
+	  records_lost() {
+	      /* LOST 2 records!! */
 	} /* main */
 EOF
 
@@ -70,7 +73,6 @@ expect <<-'EOF'
 	main();
 	records_lost() {
 	    /* LOST 3 records!! */
-	} /* records_lost */
 	a();
 EOF
 
@@ -88,8 +90,11 @@ expect <<-'EOF'
 	 [   100] | main() {
 	 [   101] | records_lost() {
 	 [   101] |     /* LOST 3 records!! */
-	 [   101] | } /* records_lost */
 	 [   100] | } /* main */
+	uftrace stopped tracing with remaining functions
+	================================================
+	task: 101
+	[0] records_lost
 EOF
 
 begin "what no task tells of is shown at the end"
@@ -109,7 +114,10 @@ expect <<-'EOF'
 	} /* main */
 	records_lost() {
 	    /* LOST 66 records!! */
-	} /* records_lost */
+	uftrace stopped tracing with remaining functions
+	================================================
+	task: 100
+	[0] records_lost
 EOF
 got_from sed -n '/lost:/s/;.*//p' said
 expect <<-'EOF'
@@ -129,12 +137,16 @@ EOF
 uf replay -f none
 expect <<-'EOF'
 	main() {
-	    /* LOST 5 records!! */
+	  records_lost() {
+	      /* LOST 5 records!! */
 	  a();
 	} /* main */
 	records_lost() {
 	    /* LOST 5 records!! */
-	} /* records_lost */
+	uftrace stopped tracing with remaining functions
+	================================================
+	task: 100
+	[0] records_lost
 EOF
 
 begin "more than a reader's int can count"
@@ -148,9 +160,12 @@ EOF
 uf replay -f none
 expect <<-'EOF'
 	main() {
-	    /* LOST 2147483647 records!! */
-	    /* LOST 2147483647 records!! */
-	    /* LOST 705032706 records!! */
+	  records_lost() {
+	      /* LOST 2147483647 records!! */
+	  records_lost() {
+	      /* LOST 2147483647 records!! */
+	  records_lost() {
+	      /* LOST 705032706 records!! */
 	} /* main */
 EOF
 
@@ -175,9 +190,11 @@ uf replay -f none
 expect <<-'EOF'
 	main() {
 	  a() {
-	      /* LOST 2 records!! */
+	    records_lost() {
+	        /* LOST 2 records!! */
 	    d();
-	      /* LOST 1 records!! */
+	    records_lost() {
+	        /* LOST 1 records!! */
 	  } /* a */
 	} /* main */
 EOF
@@ -198,4 +215,26 @@ EOF
 got_from grep lost: said
 expect <<-'EOF'
 	recorder: lost: nothing
+EOF
+
+begin "the graph keeps its balance"
+record <<-'EOF'
+	image /opt/prog main a
+	100 exec /opt/prog
+	110 main {
+	120 task-lost 0 0 5
+	121..122 a
+	126 }
+	130 cpu-lost 0 0 9
+EOF
+uf graph
+expect <<-'EOF'
+	# Function Call Graph for 'prog' (session: 0000000000000001)
+	========== FUNCTION CALL GRAPH ==========
+	# TOTAL TIME   FUNCTION
+	    0.016 us : (1) prog
+	    0.016 us :  +-(1) main
+	    0.001 us :  | (1) records_lost
+	             :  |
+	             :  +-(1) records_lost
 EOF

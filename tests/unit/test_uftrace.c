@@ -824,17 +824,22 @@ TEST(lost_records_add_up_to_what_was_lost)
 	finish(d);
 	CHECK_STR(replay(d),
 		  "main() {\n"
-		  "    /* LOST 12 records!! */\n"
+		  "  records_lost() {\n"
+		  "      /* LOST 12 records!! */\n"
 		  "  sys_close(1) = 0;\n"
-		  "    /* LOST 3 records!! */\n"
+		  "  records_lost() {\n"
+		  "      /* LOST 3 records!! */\n"
 		  "records_lost() {\n"
 		  "    /* LOST 100 records!! */\n"
-		  "} /* records_lost */\n"
 		  "} /* main */\n"
 		  "records_lost() {\n"
 		  "    /* LOST 2147483647 records!! */\n"
+		  "records_lost() {\n"
 		  "    /* LOST 852516260 records!! */\n"
-		  "} /* records_lost */\n");
+		  "\nuftrace stopped tracing with remaining functions\n"
+		  "================================================\n"
+		  "task: 100\n[0] records_lost\n\n"
+		  "task: 101\n[0] records_lost\n\n");
 	CHECK_STR(shell(d, "python3 -c 'import struct,sys,glob\n"
 			   "n = 0\n"
 			   "for f in glob.glob(sys.argv[1] + \"/*.dat\"):\n"

@@ -106,21 +106,22 @@ static int put_record(struct sink *s, struct uf_task *u, uint64_t time, enum uf_
 }
 
 /*
- * Loss is shown where a function is open (cmds/replay.c:print_graph_rstack); at
- * depth 0 one is made up around it. The reader takes the number for an int.
+ * Loss is shown where a function is open (cmds/replay.c:print_graph_rstack), and
+ * `graph` takes one frame away for each such record (cmds/graph.c): so one is made
+ * up for it. It has no exit; the reader believes the depth of what comes next
+ * (utils/fstack.c:fstack_account_time). It takes the number for an int.
  */
 static int put_lost(struct sink *s, struct uf_task *u, uint64_t time, uint32_t depth, uint64_t count)
 {
-	uint64_t addr = count && !depth ? uf_calls_named(s->calls, "records_lost") : 0;
-	int err = addr ? put_record(s, u, time, UF_ENTRY, 0, addr) : 0;
+	uint64_t addr = count ? uf_calls_named(s->calls, "records_lost") : 0;
+	int err = 0;
 
 	for (uint64_t n; count && !err; count -= n) {
 		n = MIN(count, (uint64_t)INT32_MAX);
-		err = put_record(s, u, time, UF_LOST, 0, n);
+		err = put_record(s, u, time, UF_ENTRY, depth, addr);
+		err = err ?: put_record(s, u, time, UF_LOST, 0, n);
 		s->lost_told += n;
 	}
-	if (addr && !err)
-		err = put_record(s, u, time, UF_EXIT, 0, addr);
 	return err;
 }
 
