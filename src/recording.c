@@ -238,7 +238,7 @@ static int start_threads(struct recording *r)
 		.tallies_fd = bpf_map__fd(r->bpf->maps.tallies), .queue = r->queue,
 	};
 	struct writer_args writer = {
-		.queue = r->queue, .segment = r->segment, .raw = r->raw, .exe = r->cfg->exe,
+		.queue = r->queue, .segment = r->segment, .raw = r->raw, .about = r->about, .exe = r->cfg->exe,
 	};
 	int err = writer_start(&r->writer, &writer);
 
@@ -427,7 +427,7 @@ static int open_raw(const struct config *cfg, struct recording *r)
 
 static int replay_into(struct recording *r, int fd)
 {
-	struct writer_args args = { .queue = r->queue, .exe = r->about->exe };
+	struct writer_args args = { .queue = r->queue, .about = r->about, .exe = r->about->exe };
 	int err = open_output(r), pushed;
 
 	args.segment = r->segment;

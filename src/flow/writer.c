@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "about.h"
 #include "base.h"
 #include "clock.h"
 #include "flow/raw.h"
@@ -133,6 +134,7 @@ int writer_finish(struct writer *w, struct tracker_counts *counts)
 		return 0;
 	pthread_join(w->thread, NULL);
 	*counts = *tracker_counts(w->tracker);
+	memcpy(w->args.about->lost, counts->lost, sizeof(counts->lost));
 	err = segment_close(w->args.segment) ?: w->err;
 	writer_free(w);
 	return err;

@@ -8,6 +8,7 @@
 
 #include "flow/tracker.h"
 
+struct about;
 struct queue;
 struct raw;
 struct segment;
@@ -17,6 +18,7 @@ struct writer_args {
 	struct queue   *queue;		/* lent, as all below */
 	struct segment *segment;
 	struct raw     *raw;		/* NULL: rounds are not kept */
+	struct about   *about;		/* its losses are filled in before the sinks are closed */
 	const char     *exe;		/* what the first task is about to exec; NULL: not known */
 };
 
