@@ -389,7 +389,10 @@ static __noinline bool ask_for_probes(__u32 at, bool is_exec_call)
 	my_file(&n->file);
 	gate_move(s, GATE_TAKEN, GATE_WAITING);
 	bpf_ringbuf_submit(n, BPF_RB_FORCE_WAKEUP);
-	return gate_wait(s, GATE_EXEC_NS);
+	if (gate_wait(s, GATE_EXEC_NS))
+		return true;
+	gate_exec_open = false;		/* who serves is held up: until he is back nobody else waits for him */
+	return false;
 }
 
 /* The path at @from, into the slot. False: it cannot be read, or is one that need not be asked about. */

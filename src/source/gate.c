@@ -45,6 +45,7 @@ static struct {
 	unsigned	    linkers;
 	gate_fn		    fn;		/* during gate_serve() */
 	void		   *fn_ctx;
+	uint64_t	    late;	/* execs that were not served in time */
 } gate;
 
 static bool is_wanted(const struct config *cfg)
@@ -129,6 +130,7 @@ static int on_notice(void *ctx, void *data, size_t len)
 		know(&n->file);
 	}
 	release(n);
+	gate.bpf->data->gate_exec_open = true;
 	return MIN(err, 0);
 }
 
@@ -277,8 +279,10 @@ static int gate_image(struct recorder_bpf *bpf, const struct config *cfg, const 
 /* Who waits is let go first, or the detaching would wait for him. */
 static void gate_detach(void)
 {
-	if (gate.bpf)
+	if (gate.bpf) {
 		gate.bpf->data->gate_exec_open = false;
+		gate.late = gate.bpf->bss->gate_exec_timeouts;
+	}
 	links_release(&gate.links);
 	ring_buffer__free(TAKE(gate.notices));
 	if (gate.slot)
@@ -287,10 +291,17 @@ static void gate_detach(void)
 	gate.bpf = NULL;
 }
 
+static void gate_summary(void)
+{
+	if (gate.late)
+		say("programs that began before their functions were probed: %lu", gate.late);
+}
+
 const struct source_ops source_gate = {
 	.name	= "gate",
 	.plan	= gate_plan,
 	.attach	= gate_attach,
 	.image	= gate_image,
 	.detach	= gate_detach,
+	.summary = gate_summary,
 };
