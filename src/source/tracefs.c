@@ -100,30 +100,48 @@ int tracefs_attach(int prog_fd, bool at_return, const char *path, const unsigned
 	return id < 0 ? id : run_program(prog_fd, id);
 }
 
+struct event {
+	unsigned pid, set;
+};
+
 /* Does the line "p:GROUPpid/set path:offset" name a group whose recorder is gone, or our own? */
-static bool is_left_over(const char *line, unsigned *pid, unsigned *set)
+static bool is_left_over(const char *line, struct event *e)
 {
-	if (sscanf(line, "%*c:" GROUP "%u/s%u ", pid, set) != 2)
+	if (sscanf(line, "%*c:" GROUP "%u/s%u ", &e->pid, &e->set) != 2)
 		return false;
-	return *pid == (unsigned)getpid() || (kill(*pid, 0) && errno == ESRCH);
+	return e->pid == (unsigned)getpid() || (kill(e->pid, 0) && errno == ESRCH);
+}
+
+/* To the end before anything is removed: that would move what was not read yet. */
+static size_t list_events(struct event **ret)
+{
+	int fd = open_tracefs("uprobe_events", O_RDONLY);
+	__cleanup(close_file) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	size_t count = 0, room = 0;
+	struct event e;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!is_left_over(line, &e) || (count && !memcmp(&e, &(*ret)[count - 1], sizeof(e))))
+			continue;
+		if (grow(ret, &room, count, sizeof(e)))
+			break;
+		(*ret)[count++] = e;
+	}
+	return count;
 }
 
 /* One removal per event: all its probes go with it. */
 static void remove_events(void)
 {
-	__cleanup(close_fd) int out = open_tracefs("uprobe_events", O_WRONLY | O_APPEND);
-	int in = open_tracefs("uprobe_events", O_RDONLY);
-	__cleanup(close_file) FILE *f = in < 0 ? NULL : fdopen(in, "r");
-	unsigned pid, set, last_pid = 0, last_set = 0;
-	char line[512], remove[64];
+	__cleanup(close_fd) int fd = open_tracefs("uprobe_events", O_WRONLY | O_APPEND);
+	__cleanup(free_ptr) struct event *event = NULL;
+	size_t count = fd < 0 ? 0 : list_events(&event);
+	char line[64];
 
-	while (f && out >= 0 && fgets(line, sizeof(line), f)) {
-		if (!is_left_over(line, &pid, &set) || (pid == last_pid && set == last_set))
-			continue;
-		snprintf(remove, sizeof(remove), "-:" GROUP "%u/s%u\n", pid, set);
-		(void)write_lines(out, remove, strlen(remove));
-		last_pid = pid;
-		last_set = set;
+	for (size_t i = 0; i < count; i++) {
+		snprintf(line, sizeof(line), "-:" GROUP "%u/s%u\n", event[i].pid, event[i].set);
+		(void)write_lines(fd, line, strlen(line));
 	}
 }
 
