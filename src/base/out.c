@@ -6,6 +6,13 @@
  * error the file is cut back to the last whole block, for the same reason.
  * All file writes go by offset: a file that was parked and opened again is
  * continued where it was, whatever else may have happened to it.
+ *
+ * What is where, between any two calls: the buffer holds the bytes from @written
+ * on, @used of them, up to the end. The file is @written + @tail bytes long and
+ * all of them are right: the buffer's first @tail bytes are in both places. Only
+ * direct mode has a tail, the part of its last page; whoever leaves direct mode
+ * takes the tail out of the buffer, for good, and whoever patches a byte of it
+ * does so in both.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -27,8 +34,8 @@ struct out {
 	uint8_t *buf;
 	size_t	 used, room;	/* room is 0 once nothing more may be written */
 	size_t	 limit;		/* bytes gathered at most */
-	uint64_t written;	/* bytes in the file before those of the buffer */
-	size_t	 tail;		/* bytes at the buffer's start that are in the file already: direct mode */
+	uint64_t written;	/* bytes before those of the buffer, all in the file */
+	size_t	 tail;		/* bytes at the buffer's start that are in the file too: direct mode */
 	int	 direct;	/* the file, past the page cache; -1: not in direct mode */
 	bool	 no_direct;	/* not possible here */
 	int	 err;		/* the first */
@@ -52,12 +59,19 @@ void out_set_owner(uid_t uid, gid_t gid)
 	owner_gid = gid;
 }
 
+/* Bytes that are in the file. */
+static uint64_t in_file(const struct out *o)
+{
+	return o->written + o->tail;
+}
+
 /* Nothing is written after an error; what was gathered is given up. */
 static void set_error(struct out *o, int err)
 {
 	if (!o->err)
 		o->err = err;
-	o->used = o->room = 0;
+	o->written = in_file(o);
+	o->used = o->room = o->tail = 0;
 }
 
 /* Parked files stay open while there are few of them: to open one for every block is most of what a write costs. */
@@ -70,6 +84,12 @@ static void leave_direct(struct out *o)
 {
 	close_fd(&o->direct);
 	o->direct = -1;
+	if (!o->tail)
+		return;
+	o->written = in_file(o);
+	o->used -= o->tail;
+	memmove(o->buf, o->buf + o->tail, o->used);
+	o->tail = 0;
 }
 
 static void close_out(struct out *o)
@@ -187,8 +207,8 @@ static int write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
 	return 0;
 }
 
-/* @len bytes behind what is written; the first @again of them had been written before. */
-static void write_block(struct out *o, const uint8_t *data, size_t len, size_t again)
+/* @len bytes to the file's end; not in direct mode. What is in the buffer still is the caller's to drop. */
+static void write_block(struct out *o, const uint8_t *data, size_t len)
 {
 	int err = open_again(o);
 
@@ -199,7 +219,7 @@ static void write_block(struct out *o, const uint8_t *data, size_t len, size_t a
 		set_error(o, err);
 	} else {
 		o->written += len;
-		atomic_fetch_add_explicit(&bytes_written, len - again, memory_order_relaxed);
+		atomic_fetch_add_explicit(&bytes_written, len, memory_order_relaxed);
 	}
 	if (o->err || (o->is_parked && too_many_open()))
 		close_out(o);
@@ -223,13 +243,15 @@ static int open_direct(const struct out *o)
  * of the CPU, and leaves the cache to the target. Whole pages go this way from an
  * aligned buffer; what is left of the last page stays in the buffer, to be written
  * again with its page, and goes the usual way meanwhile.
+ * Between these two writes the file ends anywhere: the one moment in which being
+ * killed leaves a torn record.
  */
 static void enter_direct(struct out *o)
 {
 	size_t rest = o->written & (DIRECT_ALIGN - 1);
 	uint8_t *buf;
 
-	if (o->no_direct || o->direct >= 0 || o->err || o->written < DIRECT_FROM || o->used < rest || too_many_open())
+	if (o->no_direct || o->err || o->written < DIRECT_FROM || o->used < rest || o->fd < 0 || too_many_open())
 		return;
 	o->direct = open_direct(o);
 	buf = o->direct < 0 ? NULL : aligned_alloc(DIRECT_ALIGN, DIRECT_BLOCK);
@@ -257,7 +279,7 @@ static bool write_direct(struct out *o)
 	err = err ?: open_again(o);
 	err = err ?: write_at(o->fd, o->buf + whole, rest, o->written + whole);
 	if (err) {
-		(void)!ftruncate(o->direct, o->written);
+		(void)!ftruncate(o->direct, in_file(o));
 		set_error(o, err);
 		close_out(o);
 		return true;
@@ -266,22 +288,21 @@ static bool write_direct(struct out *o)
 	memmove(o->buf, o->buf + whole, rest);
 	o->written += whole;
 	o->used = o->tail = rest;
+	if (o->is_parked && too_many_open())
+		close_out(o);
 	return true;
 }
 
 /* All of the buffer into the file. */
 static void empty_buffer(struct out *o)
 {
-	size_t again = o->tail;
-
 	if (o->direct >= 0) {
 		if (o->used == o->tail || write_direct(o))
 			return;
 		leave_direct(o);
 		o->no_direct = true;
 	}
-	o->tail = 0;
-	write_block(o, o->buf, o->used, again);
+	write_block(o, o->buf, o->used);
 	if (o->err)
 		return;
 	enter_direct(o);
@@ -323,7 +344,7 @@ static bool make_room(struct out *o, const void *data, size_t len)
 		if (o->err)
 			return false;
 		if (len > o->limit - o->used) {
-			write_block(o, data, len, 0);
+			write_block(o, data, len);
 			return false;
 		}
 	}
@@ -407,22 +428,22 @@ void out_pad(struct out *o, size_t to)
 	}
 }
 
+/* Each byte where it is: in the file, in the buffer, or in both. */
 void out_patch_u64(struct out *o, uint64_t at, uint64_t v)
 {
+	uint64_t from = MAX(at, o->written), end = at + sizeof(v);
 	uint8_t b[8];
 	int err;
 
 	le64(b, v);
 	if (o->err || o->is_sealed)
 		return;
-	if (at >= o->written) {
-		memcpy(o->buf + (at - o->written), b, sizeof(b));
-		o->tail = 0;			/* to be written again */
+	if (end > from)
+		memcpy(o->buf + (from - o->written), b + (from - at), end - from);
+	if (at >= in_file(o))
 		return;
-	}
-	/* Its first byte is in the file: so are all, since blocks end where calls did. */
 	err = open_again(o);
-	err = err ?: write_at(o->fd, b, sizeof(b), at);
+	err = err ?: write_at(o->fd, b, MIN(end, in_file(o)) - at, at);
 	if (err)
 		set_error(o, err);
 	if (o->is_parked && too_many_open())
@@ -444,7 +465,7 @@ int out_park(struct out *o)
 	if (too_many_open())
 		leave_direct(o);
 	out_flush(o);
-	if (!too_many_open())
+	if (o->fd >= 0 && !too_many_open())
 		return o->err;
 	close_out(o);
 	free(TAKE(o->buf));

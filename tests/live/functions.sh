@@ -1,4 +1,5 @@
 # functions.sh - which functions are recorded, and what is said about those that are not.
+# limit: 180
 . "$LIVE/lib.sh"
 
 record all.data -- "$PROGRAMS/nested" > all.out
@@ -32,6 +33,12 @@ check "uftrace opens it without a complaint" uftrace_accepts shell.data
 
 record alone.data --no-follow -- sh -c '"$PROGRAMS/nested" > /dev/null; true'
 check "--no-follow leaves children out" equal "$(report_calls alone.data fib)" 0
+
+# More long files than are kept open: a call in each of them is in its place.
+record long.data -b 64M --memory 2G --no-syscalls -- "$PROGRAMS/threads" 24 20000 > long.out
+check "2.4 million calls of 24 threads, none lost" grep -q 'lost: nothing' <(said long.data)
+check "2.4 million calls of 24 threads, all of them read" truth long.data long.out
+rm -rf long.data
 
 # Every reader of uftrace gets along with it.
 for reader in graph "dump --chrome" "dump --flame-graph" "dump --graphviz" info "report --task" "report -f total,self,call"; do

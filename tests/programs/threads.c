@@ -1,12 +1,14 @@
-/* threads.c - eight threads that call, block and wake each other. */
+/*
+ * threads.c - threads that call, block and wake each other.   threads [THREADS [ROUNDS]]: 8, each 500 rounds of 5 calls.
+ */
 #include <pthread.h>
 #include <unistd.h>
 
 #include "truth.h"
 
-#define THREADS	8
-#define ROUNDS	500
+#define MOST	64
 
+static int threads = 8, rounds = 500;
 static pthread_barrier_t barrier;
 static unsigned long sum;
 
@@ -26,7 +28,7 @@ static void *work(void *arg)
 
 	ENTER();
 	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		n = outer(n);
 		if (i % 100 == 0)
 			usleep(100);
@@ -35,15 +37,21 @@ static void *work(void *arg)
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	pthread_t t[THREADS];
+	pthread_t t[MOST];
 
 	ENTER();
-	pthread_barrier_init(&barrier, NULL, THREADS);
-	for (unsigned long i = 0; i < THREADS; i++)
+	if (argc > 1)
+		threads = atoi(argv[1]);
+	if (argc > 2)
+		rounds = atoi(argv[2]);
+	if (threads < 1 || threads > MOST)
+		return 2;
+	pthread_barrier_init(&barrier, NULL, threads);
+	for (long i = 0; i < threads; i++)
 		pthread_create(&t[i], NULL, work, (void *)i);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < threads; i++)
 		pthread_join(t[i], NULL);
 	printf("sum %lx\n", sum);
 	truth_print();
