@@ -4,6 +4,51 @@
 #ifndef COMPAT_BPF_H
 #define COMPAT_BPF_H
 
+/*
+ * The time of an inode's last change. 13bc24457850 ("fs: rename i_ctime field to
+ * __i_ctime"), 6.6; 3aa63a569c64 ("fs: switch timespec64 fields in inode to discrete
+ * integers"), 6.11.
+ */
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute push (__attribute__((preserve_access_index)), apply_to = record)
+#endif
+struct compat_time {
+	long long tv_sec;
+	long	  tv_nsec;
+};
+
+struct inode___first {
+	struct compat_time i_ctime;
+};
+
+struct inode___underscored {
+	struct compat_time __i_ctime;
+};
+
+struct inode___split {
+	long long i_ctime_sec;
+	__u32	  i_ctime_nsec;
+};
+#ifndef BPF_NO_PRESERVE_ACCESS_INDEX
+#pragma clang attribute pop
+#endif
+
+#define CTIME_QUERIED	(1u << 31)	/* I_CTIME_QUERIED of i_ctime_nsec, 6.13 */
+
+/* ns since 1970, by LOADED of an inode that the verifier knows, by BPF_CORE_READ of any other. */
+#define LOADED(p, field)	((p)->field)
+#define INODE_CTIME(GET, inode) ({									\
+	struct inode___split *split_ = (void *)(inode);							\
+	struct inode___underscored *underscored_ = (void *)(inode);					\
+	struct inode___first *first_ = (void *)(inode);							\
+	bpf_core_field_exists(split_->i_ctime_sec) ?							\
+		GET(split_, i_ctime_sec) * 1000000000ull +						\
+			(GET(split_, i_ctime_nsec) & ~CTIME_QUERIED) :					\
+	bpf_core_field_exists(underscored_->__i_ctime) ?						\
+		GET(underscored_, __i_ctime.tv_sec) * 1000000000ull + GET(underscored_, __i_ctime.tv_nsec) : \
+		GET(first_, i_ctime.tv_sec) * 1000000000ull + GET(first_, i_ctime.tv_nsec);		\
+})
+
 #if defined(__TARGET_ARCH_x86)
 
 #define TS_COMPAT_FLAG	2u	/* TS_COMPAT: arch/x86/include/asm/thread_info.h */
@@ -136,5 +181,17 @@ static __always_inline __u64 return_address(struct pt_regs *regs, __u64 sp)
 #else
 #error "no such architecture yet: add its registers here"
 #endif
+
+/*
+ * In a session program: not at the entry. There the task stands at the probed
+ * address, wherever in the function that is and however the kernel got there;
+ * after the return it stands in the caller. The kfunc that says so is not used:
+ * its prototype differs between releases (7.0), and libbpf refuses the object
+ * that has the other one.
+ */
+static __always_inline bool is_return(struct pt_regs *ctx)
+{
+	return user_ip(ctx) != bpf_get_func_ip(ctx);
+}
 
 #endif

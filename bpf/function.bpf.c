@@ -7,9 +7,8 @@
  */
 #include "callring.bpf.h"
 #include "function.h"
+#include "returns.bpf.h"
 #include "stack.bpf.h"
-
-extern bool bpf_session_is_return(void) __ksym __weak;
 
 const volatile bool spare_other_stacks;
 
@@ -57,13 +56,13 @@ int function_session(struct pt_regs *ctx)
 	struct task_state *t;
 	bool returns;
 
-	if (bpf_session_is_return())
+	if (is_return(ctx))
 		return exit_record(ctx, cookie);
 	task = bpf_get_current_task_btf();
 	t = state_of(task);
 	if (!t)
 		return 1;
-	returns = is_home(t, task, sp);
+	returns = returns_probed(t, task) && is_home(t, task, sp);
 	return entry_record(t, task, ctx, sp, cookie, returns) || !returns;
 }
 

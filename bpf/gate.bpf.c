@@ -28,6 +28,8 @@
  */
 #include "recorder.bpf.h"
 #include "gate.h"
+#include "number.bpf.h"
+#include "returns.bpf.h"
 
 #define WAIT_TURNS	(1u << 23)	/* BPF_MAX_LOOPS; a turn takes 0.3 us or more */
 #define WAIT_ROUNDS	8
@@ -78,14 +80,6 @@ struct {
 	__type(key, struct gate_file);
 	__type(value, __u32);
 } gate_files SEC(".maps");
-
-/* The same by path, asked before the exec: most execs are of a path that was exec'd before. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 8 * 1024);
-	__type(key, struct gate_path);
-	__type(value, __u32);
-} gate_paths SEC(".maps");
 
 /* 32 bits compared and swapped, on any of our -mcpu levels. */
 static __always_inline bool gate_move(struct gate_slot *s, __u32 from, __u32 to)
@@ -144,8 +138,8 @@ static __noinline __u32 gate_take(__u32 kind, __u64 sp)
 	if (!s)
 		return GATE_SLOTS;
 	s->kind = kind;
-	s->pid = bpf_get_current_pid_tgid() >> 32;
-	s->tid = bpf_get_current_pid_tgid();
+	s->pid = process_number();
+	s->tid = thread_number();
 	s->sp = sp;
 	s->count = 0;
 	s->ticket++;
@@ -189,22 +183,22 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	return is_deserted(s) || now > s->until;
 }
 
-/* Wait until the slot is done, then free it. False when it failed, took too long or the task is dying. */
-static __noinline bool gate_wait(struct gate_slot *s, __u64 timeout)
+/* Wait until the slot is DONE or FAILED, then free it. FREE: it took too long, or the task is dying. */
+static __noinline __u32 gate_wait(struct gate_slot *s, __u64 timeout)
 {
 	__u32 state;
 
 	if (!s)
-		return false;
+		return GATE_FREE;
 	s->next_way = bpf_ktime_get_ns() + FIRST_WAY_NS;
 	s->until = s->next_way + timeout;
 	for (int i = 0; i < WAIT_ROUNDS && bpf_loop(WAIT_TURNS, wait_turn, &s, 0) == WAIT_TURNS; i++)
 		;
 	if (gate_move(s, GATE_WAITING, GATE_FREE) || gate_move(s, GATE_SERVING, GATE_LEFT))
-		return false;
+		return GATE_FREE;
 	state = *(volatile __u32 *)&s->state;
 	gate_move(s, state, GATE_FREE);
-	return state == GATE_DONE;
+	return state;
 }
 
 /* Have the slot's words written into the current task; the slot is free afterwards. */
@@ -220,9 +214,13 @@ static __noinline bool write_words(__u32 at)
 		gate_move(s, GATE_TAKEN, GATE_FREE);
 		return true;
 	}
+	if (!s->tid) {			/* not of a recording of ours: those are all seen in our namespace */
+		gate_move(s, GATE_TAKEN, GATE_FREE);
+		return false;
+	}
 	gate_move(s, GATE_TAKEN, GATE_WAITING);
 	bpf_ringbuf_output(&gate_requests, &at, sizeof(at), BPF_RB_FORCE_WAKEUP);
-	return gate_wait(s, GATE_WRITE_NS);
+	return gate_wait(s, GATE_WRITE_NS) == GATE_DONE;
 }
 
 /* Make a note to put @want into the place of the return address at @stack, if @have lies there. */
@@ -234,6 +232,7 @@ static __always_inline void note_word(struct gate_slot *s, __u64 stack, __u64 ha
 	    s->seen != have)
 		return;
 	s->word[n].addr = stack;
+	s->word[n].have = have;
 	s->word[n].value = want;
 	s->count = n + 1;
 }
@@ -357,6 +356,8 @@ static __always_inline void my_file(struct gate_file *f)
 	f->ino = inode->i_ino;
 	f->dev = inode->i_sb->s_dev;
 	f->gen = inode->i_generation;
+	f->size = inode->i_size;
+	f->ctime = INODE_CTIME(LOADED, inode);
 }
 
 static __noinline bool is_known_file(void)
@@ -367,15 +368,16 @@ static __noinline bool is_known_file(void)
 	return bpf_map_lookup_elem(&gate_files, &f) != NULL;
 }
 
-/* Tell the control thread of the task at the slot, and wait for it. The notice is made in the ring itself. */
-static __noinline bool ask_for_probes(__u32 at, bool is_exec_call)
+/* Tell the control thread of the task at the slot, and wait for its yes. The notice is made in the ring itself. */
+static __noinline bool ask_control(__u32 at, __u32 what)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 	struct gate_notice *n;
+	__u32 answer;
 
 	if (!s)
 		return false;
-	n = bpf_ringbuf_reserve(&gate_notices, sizeof(*n), 0);
+	n = s->pid ? bpf_ringbuf_reserve(&gate_notices, sizeof(*n), 0) : NULL;
 	if (!n) {
 		gate_move(s, GATE_TAKEN, GATE_FREE);
 		return false;
@@ -384,27 +386,28 @@ static __noinline bool ask_for_probes(__u32 at, bool is_exec_call)
 	n->ticket = s->ticket;
 	n->pid = s->pid;
 	n->tid = s->tid;
-	n->is_exec_call = is_exec_call;
+	n->what = what;
 	n->pad = 0;
 	my_file(&n->file);
 	gate_move(s, GATE_TAKEN, GATE_WAITING);
 	bpf_ringbuf_submit(n, BPF_RB_FORCE_WAKEUP);
-	if (gate_wait(s, GATE_EXEC_NS))
-		return true;
-	gate_exec_open = false;		/* who serves is held up: until he is back nobody else waits for him */
-	return false;
+	answer = gate_wait(s, GATE_EXEC_NS);
+	if (answer == GATE_FREE)
+		gate_exec_open = false;	/* who serves is held up: until he is back nobody else waits for him */
+	return answer == GATE_DONE;
 }
 
-/* The path at @from, into the slot. False: it cannot be read, or is one that need not be asked about. */
+/*
+ * The path at @from, into the slot. False: it cannot be read. Every exec asks, also
+ * of a path that was exec'd before: only a look at the file tells whether it is still
+ * what it was.
+ */
 static __noinline bool asks_about(struct gate_slot *s, __u64 from)
 {
 	if (!s)
 		return false;
-	__builtin_memset(s->path, 0, sizeof(struct gate_path));
 	bpf_copy_from_user(&s->seen, 1, (void *)from);		/* has the page brought in */
-	if (bpf_probe_read_user_str(s->path, sizeof(s->path), (void *)from) <= 0)
-		return false;
-	return !bpf_map_lookup_elem(&gate_paths, s->path);
+	return bpf_probe_read_user_str(s->path, sizeof(s->path), (void *)from) > 0;
 }
 
 /*
@@ -430,7 +433,7 @@ int exec_call(struct pt_regs *ctx)
 		return 0;
 	}
 	__sync_fetch_and_add(&gate_execs, 1);
-	if (!ask_for_probes(at, true))
+	if (!ask_control(at, GATE_EXEC_CALL))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
@@ -451,9 +454,48 @@ int exec_gate(struct pt_regs *ctx)
 	at = gate_take(GATE_EXEC, user_sp(ctx));
 	s = bpf_map_lookup_elem(&gate_slots, &at);
 	__sync_fetch_and_add(&gate_execs, 1);
-	if (!s || !ask_for_probes(at, false))
+	if (!s || !ask_control(at, GATE_EXECED))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
+}
+
+/* Set before the load: every file that is mapped is seen; else it must be asked for each time. */
+const volatile bool maps_are_seen;
+
+/* Wait for the answer whether the process's returns may be probed. */
+static __noinline bool ask_for_returns(__u64 sp)
+{
+	__u32 mapped = returns_mapped(), at = gate_exec_open ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
+	bool may = at < GATE_SLOTS && ask_control(at, GATE_MAPPED);
+
+	returns_answer(may, mapped);
+	return may;
+}
+
+/*
+ * The dynamic linker's _dl_debug_state(), which it calls for debuggers when it has
+ * mapped libraries, before anything of them runs: the place to look at them. What
+ * has return probes open already and may have no more gets the truth back.
+ */
+SEC("?uprobe.s")
+int maps_gate(struct pt_regs *ctx)
+{
+	struct gate_slot *s;
+	__u32 at, known;
+
+	if (returns_when != RETURNS_AUTO || !my_task())
+		return 0;
+	known = returns_known();
+	if (known == RETURNS_MAY && maps_are_seen)
+		return 0;
+	if (known != RETURNS_MAY_NOT && ask_for_returns(user_sp(ctx)))
+		return 0;
+	at = begin_walk(user_sp(ctx));
+	s = bpf_map_lookup_elem(&gate_slots, &at);
+	if (!s)
+		return 0;
+	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
+	return end_walk(at, &unwind_restored);
 }
 
 /* A task that is not recorded, but was forked with the return probes of one that is. */

@@ -15,6 +15,7 @@
  * the verifier does not come to an end.
  */
 #include "path.bpf.h"
+#include "returns.bpf.h"
 
 #define NAME_ROOM	256	/* NAME_MAX and its NUL */
 #define STEPS_MAX	2048	/* components and mounts crossed, retries included */
@@ -104,12 +105,15 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 {
 	struct task_state *t = my_task();
 	struct image_scratch *s;
+	struct inode *inode;
 	__u32 zero = 0, n;
 
 	s = bpf_map_lookup_elem(&image_scratches, &zero);
 	if (!t || !s || !file)
 		return 0;
 	fill_file(s, (void *)file);
+	inode = BPF_CORE_READ((struct file *)file, f_inode);
+	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(BPF_CORE_READ, inode));
 	bpf_loop(STEPS_MAX, walk_up, &s, 0);
 	s->rec.addr = addr;
 	s->rec.len = len;

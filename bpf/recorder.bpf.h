@@ -16,20 +16,9 @@
 #include <bpf/bpf_tracing.h>
 
 #include "compat.bpf.h"
-#include "record.h"
+#include "taskstate.h"
 
 #define CPUS_MAX	1024	/* rings[] and lost[] are cut to the machine's CPUs before the load */
-
-/* What BPF knows of a recorded task; its being there is what makes the task recorded. */
-struct task_state {
-	__u64	lost[REC_CLASSES];	/* records of it that found no space, since the last REC_TASK_LOST */
-	__u32	flags;			/* TASK_* */
-	__u32	pad;
-	__u64	home, home_bytes;	/* the stack whose returns are probed: stack.bpf.h; 0 bytes: not known yet */
-};
-
-#define TASK_ARMED	1u	/* our own child before its exec: recording begins at its next execve */
-#define TASK_HAS_LOST	2u	/* some of lost[] is not zero */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

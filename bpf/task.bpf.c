@@ -6,6 +6,7 @@
  */
 #include "recorder.bpf.h"
 #include "path.bpf.h"
+#include "returns.bpf.h"
 
 #define AT_PHDR		3
 #define AT_BASE		7
@@ -14,6 +15,7 @@
 const volatile bool follow = true;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
+const volatile __u32 own_pid_ns;
 volatile bool recording = true;
 
 __noinline int count_lost(struct task_state *t, __u32 class)
@@ -65,6 +67,8 @@ int BPF_PROG(task_new, struct task_struct *parent, struct task_struct *child)
 		count_lost(t, CLASS_TASK);
 		return 0;
 	}
+	if (child->pid == child->tgid)
+		returns_fork(child->pid);
 	r = rec_begin(t, CLASS_TASK, REC_TASK_NEW, sizeof(*r));
 	if (!r)
 		return 0;
@@ -109,10 +113,13 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 		__builtin_memcpy(r->comm, task->comm, sizeof(r->comm));
 		rec_end(r);
 	}
+	returns_exec();
 	read_auxv(task->mm, &phdr, &base);
 	send_image((__u64)BPF_CORE_READ(task, mm, exe_file), IMAGE_PHDR, phdr, 0, 0);
 	if (base)
 		send_image_at(base, IMAGE_BASE, 0, 0);
+	else
+		returns_known();		/* a static program maps nothing more */
 	return 0;
 }
 
@@ -142,10 +149,12 @@ int BPF_PROG(task_exit, struct task_struct *task)
 
 	if (!t || t->flags & TASK_ARMED)
 		return 0;
+	sig = task->signal;
+	if (sig->live.counter == 0)
+		returns_exit();
 	r = rec_begin(t, CLASS_TASK, REC_TASK_EXIT, sizeof(*r));
 	if (!r)
 		return 0;
-	sig = task->signal;
 	r->status = task->exit_code;
 	r->last = sig->live.counter == 0;
 	r->group_status = r->last ? (sig->group_exit_code ?: task->exit_code) : 0;

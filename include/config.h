@@ -12,6 +12,7 @@
 #include "kernel.h"
 #include "record.h"
 #include "task.h"
+#include "taskstate.h"
 
 struct sink_ops;
 
@@ -22,6 +23,7 @@ struct config {
 	bool	    functions;		/* default on; --no-functions */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
+	enum returns_when returns;	/* --returns=WHEN; auto */
 	bool	    nop5;		/* --nop5: use nop5 sites although the program's forks may die (kernel fault) */
 	unsigned    string_bytes;	/* -s N; 32 */
 

@@ -9,8 +9,9 @@
  *		process of its own that outlives recorder where it must: as long as
  *		a return probe's trampoline may lie on the stack of any task, a
  *		later throw has to be served, also after recorder was killed.
- * GATE_EXEC	I have just exec'd a file you do not know: probe it before I run
- *		on. Served by the control thread: gate_fd(), gate_serve().
+ * GATE_EXEC	I am to run a file, or have mapped one, that you do not know: look
+ *		at it before I run on. Served by the control thread: gate_fd(),
+ *		gate_serve().
  *
  * The first part is shared with BPF.
  */
@@ -48,13 +49,14 @@ enum gate_state {
 
 struct gate_word {
 	__u64	addr;		/* in the task */
+	__u64	have;		/* what lies there now: else it is not written */
 	__u64	value;
 };
 
 struct gate_slot {
 	__u32		state;		/* enum gate_state */
 	__u32		kind;		/* enum gate_kind */
-	__u32		pid, tid;	/* as the initial PID namespace counts them */
+	__u32		pid, tid;	/* in recorder's PID namespace; 0: not seen there, and then nobody is asked */
 	__u32		ticket;		/* counts the tasks that used the slot */
 	__u32		count;		/* GATE_WRITE: words */
 
@@ -77,24 +79,28 @@ struct gate_file {
 	__u64	ino;
 	__u32	dev;		/* as rec_image.dev */
 	__u32	gen;		/* as rec_image.gen */
+	__u64	size;		/* bytes */
+	__u64	ctime;		/* ns: with the size it tells a file that was rewritten in place */
 };
 
-/* A path by which a known file was exec'd before: absolute, its end filled up with NULs. */
-struct gate_path {
-	char	text[128];
+/* Where a task waits, and for what. */
+enum gate_what {
+	GATE_EXEC_CALL,		/* it is about to exec what the slot's path names: probe that */
+	GATE_EXECED,		/* it has exec'd @file: probe that */
+	GATE_MAPPED,		/* libraries were mapped, no code of theirs has run: may its returns be probed? */
 };
 
 /* What the control thread is told when a task waits at a gate. */
 struct gate_notice {
 	__u32		 slot, ticket;
-	__u32		 pid, tid;	/* as the initial PID namespace counts them */
-	__u32		 is_exec_call;	/* it is about to exec what the slot's path names; else it has exec'd @file */
+	__u32		 pid, tid;	/* in recorder's PID namespace */
+	__u32		 what;		/* enum gate_what */
 	__u32		 pad;
 	struct gate_file file;		/* /proc/PID/exe */
 };
 
-_Static_assert(sizeof(struct gate_slot) == 72 + 16 * GATE_FRAMES, "no holes");
-_Static_assert(sizeof(struct gate_notice) == 40, "no holes");
+_Static_assert(sizeof(struct gate_slot) == 72 + 24 * GATE_FRAMES, "no holes");
+_Static_assert(sizeof(struct gate_notice) == 56, "no holes");
 
 #ifndef __bpf__
 
@@ -107,13 +113,17 @@ _Static_assert(sizeof(struct gate_notice) == 40, "no holes");
 int gate_fd(void);
 
 /*
- * Call @fn for each task that waits, then let it run on, whatever @fn returns;
- * from then on nobody waits for that file again. @path: what it is about to exec;
- * NULL: it has exec'd already. Returns 0 or the first error; @fn returns > 0 when
- * there is no such file, so that the next is asked for again.
+ * Call @fn for each task that waits, then let it run on, whatever @fn returns.
+ * @path: what it is about to exec; NULL: n->what is another. Returns 0 or the first
+ * error; @fn returns > 0 when there is no such file, or when the process's returns
+ * may not be probed. @proc: the task's folder in /proc, lent; it was opened while
+ * the task waited, so it is that task's.
  */
-typedef int (*gate_fn)(void *ctx, const struct gate_notice *n, const char *path);
+typedef int (*gate_fn)(void *ctx, const struct gate_notice *n, int proc, const char *path);
 int gate_serve(gate_fn fn, void *ctx);
+
+/* Nobody is to wait at an exec now, or may again; who waits goes on. */
+void gate_open(bool is_open);
 
 /* Probes are about to be set, or have been: meanwhile, who waits does not hold his memory map's lock off the CPU. */
 void gate_attaching(bool begins);

@@ -46,10 +46,21 @@ struct func {
 				 * function's; none known: "sub_" and addr in hex; owned by the image */
 };
 
+/* What of a file looks at the return addresses on a stack, and so must not meet those of return probes. */
+enum walker {
+	WALKER_NONE,		/* nothing; what it throws with is another file's */
+	WALKER_NAMED,		/* an unwinder, its entry points told by symbols: it can be guarded (source/unwind.c) */
+	WALKER_NAMELESS,	/* an unwinder without them: linked statically, then stripped */
+	WALKER_RUNTIME,		/* a run time with frame tables of its own: Go, OCaml, V8 ... */
+	WALKERS
+};
+
 struct image {
 	uint64_t     ino;
 	uint32_t     dev;		/* as rec_image.dev */
 	uint32_t     gen;		/* as rec_image.gen */
+	uint64_t     since;		/* ns: what was mapped earlier was another content of the file; 0: none was seen */
+	uint64_t     file_size, file_ctime;	/* bytes, ns: as they were when it was analysed; not packed */
 	char	    *path;		/* as the target sees it */
 	char	     build_id[41];	/* hex; "" when it has none, or one longer than 20 bytes */
 	uint64_t     load_addr;		/* p_vaddr of the lowest PT_LOAD, rounded down to a page */
@@ -63,6 +74,7 @@ struct image {
 	bool	     is_pie;
 	bool	     has_unwinder;	/* defines or imports _Unwind_*, or what calls it (C++ throw, pthread_exit, backtrace) */
 	bool	     switches_stacks;	/* defines or imports swapcontext() and its like: returns come out of order */
+	uint8_t	     walker;		/* enum walker */
 	bool	     is_stripped;	/* no .symtab: names from .dynsym, the rest from .eh_frame */
 	char	    *interp;		/* PT_INTERP; NULL: static */
 	struct func *func;		/* by addr, ascending */
@@ -74,12 +86,19 @@ struct image {
 };
 
 /* Why image_read() may say no, besides errnos of reading: -ENOEXEC no ELF of this machine, -EBADMSG a malformed one. */
-int  image_read(struct image **ret, int fd);
+enum image_depth {
+	IMAGE_FUNCTIONS,	/* all, with their sites */
+	IMAGE_FACTS,		/* what it is; of its functions those that guards and gates stand at, without sites */
+};
+int  image_read(struct image **ret, int fd, enum image_depth depth);
 void image_destroy(struct image *img);
 
 /* A copy whose only owner is the caller; used to hand an image to another thread or file. */
 int  image_pack(const struct image *img, void **ret, size_t *len);
 int  image_unpack(struct image **ret, const void *data, size_t len);	/* -EBADMSG when @data is not whole and sane */
+
+/* The place in the file of the first instruction of @f, which is one of @img's. */
+uint64_t image_offset(const struct image *img, const struct func *f);
 
 /* The function that @addr (relative, as func.addr) lies in, or NULL. */
 const struct func *image_func_at(const struct image *img, uint64_t addr);
@@ -92,6 +111,6 @@ struct image_child;
 int  image_child_start(struct image_child **ret);
 void image_child_stop(struct image_child *c);
 /* @fd is lent. -ETIMEDOUT, -EPIPE: the file made the child fail; the next call starts a new one. */
-int  image_child_read(struct image_child *c, struct image **ret, int fd);
+int  image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth);
 
 #endif

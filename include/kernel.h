@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct config;
+
 enum kernel_feature {
 	HAVE_BTF,		/* /sys/kernel/btf/vmlinux */
 	HAVE_RINGBUF,		/* BPF ring buffer map */
@@ -27,6 +29,7 @@ enum kernel_feature {
 	HAVE_UPROBE_TRACEFS,	/* many probes under one event of tracefs, the fallback of 6.1 */
 	HAVE_UPROBE_SLEEPABLE,	/* sleepable uprobe programs with bpf_copy_from_user_task: gates and unwinding */
 	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */
+	HAVE_FILE_LEASE,	/* who opens a file for writing can be made to wait */
 	HAVE_NOP5_FORK_SAFE,	/* a nop5 site that was rewritten does not kill a forked child */
 	KERNEL_FEATURES
 };
@@ -35,7 +38,14 @@ bool kernel_has(enum kernel_feature f);
 void kernel_deny(uint64_t mask);			/* 1ull << feature each; before the first question */
 int  kernel_feature_by_name(const char *name);		/* enum kernel_feature, or -1 */
 const char *kernel_feature_name(enum kernel_feature f);	/* as in --no-feature NAME */
-int  kernel_doctor(FILE *to);				/* --doctor: a line per feature; 0 when recording is possible, else 1 */
+
+/*
+ * --doctor: a line per feature, and whether recording is possible. That is what
+ * @load says, which has the kernel take all that a recording would give it: 0, or
+ * a negative errno and in @why what failed. Returns the exit status.
+ */
+typedef int (*kernel_load_fn)(const struct config *cfg, char *why, size_t size);
+int  kernel_doctor(FILE *to, kernel_load_fn load, const struct config *cfg);
 
 /*
  * What keeps us from recording, as one line for the user (not root, no BTF,

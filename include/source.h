@@ -11,6 +11,7 @@
 
 struct config;
 struct image;
+struct probed;
 struct recorder_bpf;
 
 struct source_ops {
@@ -21,6 +22,15 @@ struct source_ops {
 	int  (*attach)(struct recorder_bpf *bpf, const struct config *cfg);
 	/* A new executable file appeared: attach there. @fd is the file, lent; @bpf NULL: only choose (--dry-run). */
 	int  (*image)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd);
+	/*
+	 * A file with code that a recorded process has mapped or is about to: @img holds its facts, or more. Returns
+	 * > 0 when returns must not be probed in a process that has it.
+	 */
+	int  (*mapped)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd);
+	/* @file was written to: let go of what is attached there, and remember nothing of it. */
+	void (*forget)(const struct probed *file);
+	/* Files were forgotten: attach again where attach() did by itself. */
+	int  (*again)(struct recorder_bpf *bpf, const struct config *cfg);
 	void (*detach)(void);
 	void (*summary)(void);		/* says its lines of the summary */
 };

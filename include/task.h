@@ -24,6 +24,7 @@ struct map {
 	const struct image *image;	/* NULL: not analysed (yet), so without functions */
 	uint32_t	    dev, gen;
 	uint64_t	    ino;
+	uint64_t	    time;	/* when it was mapped */
 	uint64_t	    addr, len, offset;	/* as the image record told: start follows from them and the image */
 	uint16_t	    at;		/* enum image_at */
 };

@@ -90,33 +90,49 @@ static int on_signal(struct loop *l, int fd)
 }
 
 /* A task waits at its first instruction: probe the file it runs. One that has gone meanwhile needs nothing. */
-static int probe_exe(struct images *images, const struct gate_notice *n)
+static int probe_exe(struct images *images, const struct gate_notice *n, int proc)
 {
-	struct image_id id = { .ino = n->file.ino, .dev = n->file.dev, .gen = n->file.gen };
-	char exe[32], path[4096];
-	__cleanup(close_fd) int fd = -1;
-	ssize_t len;
+	struct image_id id = {
+		.ino = n->file.ino, .dev = n->file.dev, .gen = n->file.gen, .size = n->file.size, .ctime = n->file.ctime,
+	};
+	__cleanup(close_fd) int fd = openat(proc, "exe", O_RDONLY | O_CLOEXEC);
+	char path[4096];
+	ssize_t len = readlinkat(proc, "exe", path, sizeof(path) - 1);
 
-	snprintf(exe, sizeof(exe), "/proc/%u/exe", n->pid);
-	fd = open(exe, O_RDONLY | O_CLOEXEC);
-	len = readlink(exe, path, sizeof(path) - 1);
 	if (fd < 0 || len < 0)
 		return 0;
 	path[len] = '\0';
-	return images_add(images, fd, path, &id);
+	return images_add(images, proc, fd, path, &id);
 }
 
-static int probe_waiting(void *ctx, const struct gate_notice *n, const char *path)
+static int probe_waiting(void *ctx, const struct gate_notice *n, int proc, const char *path)
 {
 	struct loop *l = ctx;
 
-	return path ? images_add_path(l->args->images, n->pid, path) : probe_exe(l->args->images, n);
+	switch (n->what) {
+	case GATE_EXEC_CALL:
+		return images_add_path(l->args->images, proc, path);
+	case GATE_EXECED:
+		return probe_exe(l->args->images, n, proc);
+	default:
+		return images_look(l->args->images, proc);
+	}
 }
 
 static int on_gate(struct loop *l, int fd)
 {
+	int err = gate_serve(probe_waiting, l);
+
 	(void)fd;
-	return gate_serve(probe_waiting, l);
+	images_let_exec();
+	return err;
+}
+
+static int on_rewritten(struct loop *l, int fd)
+{
+	int err = images_drop_rewritten(l->args->images);
+
+	return err ?: on_gate(l, fd);
 }
 
 /* What the loop waits for. */
@@ -168,6 +184,7 @@ int control_run(const struct control_args *args, bool *ended)
 		{ launch_signal_fd(args->launch), on_signal },
 		{ timer, on_timer },
 		{ gate_fd(), on_gate },
+		{ images_rewritten_fd(), on_rewritten },
 	};
 	int err = epoll < 0 ? -errno : watch_all(epoll, watch, ARRAY_SIZE(watch));
 

@@ -1,5 +1,5 @@
 /*
- * images.c - files by device, inode and generation.
+ * images.c - files by device, inode, generation, size and time of change.
  */
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -15,17 +15,28 @@
 #include "gate.h"
 #include "image.h"
 #include "images.h"
+#include "kernel.h"
 #include "log.h"
+#include "mapped.h"
 #include "source.h"
+#include "source/links.h"
+#include "source/probed.h"
 
 #define SCRIPTS_MAX	4	/* scripts that interpret scripts, as the kernel allows */
+
+struct known {
+	struct image_id id;		/* as ask_file() tells it, whatever the kernel calls the file */
+	bool		has_functions;	/* it was read as a program, and probed */
+	bool		is_mapped;	/* the sources were told of it */
+	bool		forbids_returns;
+};
 
 struct images {
 	const struct config *cfg;
 	struct queue	    *queue;
 	struct recorder_bpf *bpf;
 	struct image_child  *child;
-	struct image_id	    *known;	/* as ask_file() tells it, whatever the kernel calls the file */
+	struct known	    *known;
 	size_t		     known_count, known_room;
 	uint32_t	     next_func;
 };
@@ -53,6 +64,7 @@ void images_destroy(struct images *im)
 	if (!im)
 		return;
 	image_child_stop(im->child);
+	probed_release();
 	free(im->known);
 	free(im);
 }
@@ -71,16 +83,109 @@ static int ask_file(int fd, struct image_id *id)
 		return -errno;
 	if (ioctl(fd, FS_IOC_GETVERSION, &gen))
 		gen = 0;
-	*id = (struct image_id){ .ino = st.st_ino, .dev = major(st.st_dev) << 20 | minor(st.st_dev), .gen = gen };
+	*id = (struct image_id){
+		.ino = st.st_ino, .dev = major(st.st_dev) << 20 | minor(st.st_dev), .gen = gen,
+		.size = st.st_size, .ctime = st.st_ctim.tv_sec * NSEC_PER_SEC + st.st_ctim.tv_nsec,
+	};
 	return 0;
 }
 
-static bool is_known(const struct images *im, const struct image_id *id)
+/* What is known of the file, also when that has another content now. */
+static struct known *find_known(const struct images *im, const struct image_id *id)
 {
 	for (size_t i = 0; i < im->known_count; i++)
-		if (!memcmp(&im->known[i], id, sizeof(*id)))
-			return true;
-	return false;
+		if (im->known[i].id.ino == id->ino && im->known[i].id.dev == id->dev)
+			return &im->known[i];
+	return NULL;
+}
+
+static void forget(struct probed *p)
+{
+	if (probed_is_forgotten(p))
+		return;
+	probed_forget(p);
+	for (const struct source_ops *const *s = sources; *s; s++)
+		if ((*s)->forget)
+			(*s)->forget(p);
+}
+
+int images_rewritten_fd(void)
+{
+	return probed_fd();
+}
+
+/*
+ * What the file open at @fd is known as, and its entry, made if there is none; good
+ * until the next is made. Of a file that is no longer what was probed nothing is known,
+ * and its probes are let go of. @p: the file, NULL when it has none.
+ */
+static int know(struct images *im, int fd, struct probed *p, struct image_id *id, struct known **ret)
+{
+	struct known *k;
+	int err = ask_file(fd, id);
+
+	if (err)
+		return err;
+	k = find_known(im, id);
+	*ret = k;
+	if (k && !memcmp(&k->id, id, sizeof(*id)) && !(p && probed_is_forgotten(p)))
+		return 0;
+	if (k && p)
+		forget(p);
+	if (!k && grow(&im->known, &im->known_room, im->known_count, sizeof(*im->known)))
+		return -ENOMEM;
+	if (!k)
+		k = &im->known[im->known_count++];
+	*k = (struct known){ .id = *id };
+	*ret = k;
+	return 0;
+}
+
+/*
+ * Where the kernel lets probes go one by one, each waits for the tasks at a gate, and
+ * the next for it: so meanwhile nobody waits there. An exec of the file itself is held.
+ */
+static void clear_gate(bool begins)
+{
+	if (kernel_has(HAVE_UPROBE_MULTI))
+		return;
+	if (!begins)
+		links_wait();
+	gate_open(!begins);
+}
+
+int images_drop_rewritten(struct images *im)
+{
+	struct probed *p = probed_next();
+	bool any;
+	int err = 0;
+
+	if (!p)
+		return 0;
+	for (; p; p = probed_next())
+		forget(p);
+	clear_gate(true);
+	any = probed_settle();
+	clear_gate(false);
+	for (const struct source_ops *const *s = sources; *s && any && im->bpf && !err; s++)
+		if ((*s)->again)
+			err = (*s)->again(im->bpf, im->cfg);
+	return err;
+}
+
+void images_let_exec(void)
+{
+	probed_let_exec();
+}
+
+static bool renew(struct probed *p)
+{
+	bool is_gone;
+
+	clear_gate(true);
+	is_gone = probed_renew(p);
+	clear_gate(false);
+	return is_gone;
 }
 
 /* The writer gets a copy of its own, ahead of any record that names the image's functions. */
@@ -110,51 +215,130 @@ static int attach_sources(struct images *im, const struct image *img, int fd)
 	return err;
 }
 
-int images_add(struct images *im, int fd, const char *path, const struct image_id *given)
-{
-	struct image_id seen, id;
-	struct image *img;
-	int err = ask_file(fd, &seen);
+static int add_linker(struct images *im, int proc, const char *path);
 
-	if (err || is_known(im, &seen))
-		return err;
-	err = grow(&im->known, &im->known_room, im->known_count, sizeof(seen));
+/* Tell the sources that the file may be mapped, once. */
+static int tell_mapped(struct images *im, struct known *k, const struct image *img, int fd)
+{
+	if (k->is_mapped)
+		return 0;
+	k->is_mapped = true;
+	for (const struct source_ops *const *s = sources; *s; s++) {
+		int err = (*s)->mapped ? (*s)->mapped(im->bpf, im->cfg, img, fd) : 0;
+
+		if (err < 0)
+			return err;
+		k->forbids_returns |= err > 0;
+	}
+	return 0;
+}
+
+/* What the image child makes of the file, named as targets and the kernel know it. */
+static int read_image(struct images *im, struct image **ret, int fd, const char *path, const struct image_id *id,
+		      enum image_depth depth)
+{
+	struct image *img;
+	int err = image_child_read(im->child, &img, fd, depth);
+
 	if (err)
 		return err;
-	im->known[im->known_count++] = seen;
-	id = given ? *given : seen;
-	err = image_child_read(im->child, &img, fd);
+	img->ino = id->ino;
+	img->dev = id->dev;
+	img->gen = id->gen;
+	img->file_size = id->size;
+	img->file_ctime = id->ctime;
+	free(img->path);
+	img->path = strdup(path);
+	if (!img->path) {
+		image_destroy(img);
+		return -ENOMEM;
+	}
+	*ret = img;
+	return 0;
+}
+
+static int probe_image(struct images *im, struct known *k, struct image *img, int fd)
+{
+	int err = tell_writer(im, img);
+
+	gate_attaching(true);
+	err = err ?: tell_mapped(im, k, img, fd);
+	err = err ?: attach_sources(im, img, fd);
+	gate_attaching(false);
+	return err;
+}
+
+int images_add(struct images *im, int proc, int fd, const char *path, const struct image_id *given)
+{
+	struct probed *p = probed_file(fd);
+	struct image_id seen;
+	struct image *img;
+	struct known *k;
+	int err = know(im, fd, p, &seen, &k);
+
+	if (err)
+		return err;
+	if (k->has_functions)
+		return 0;
+	if (p && probed_is_forgotten(p) && !renew(p)) {
+		warn("'%s' was rewritten, and its old probes stay: it may die of them, and is not recorded", path);
+		return 0;
+	}
+	k->has_functions = true;
+	err = read_image(im, &img, fd, path, given ?: &seen, IMAGE_FUNCTIONS);
 	if (err) {
 		detail("no functions of '%s': %s", path, strerror(-err));
 		return 0;
 	}
-	img->ino = id.ino;
-	img->dev = id.dev;
-	img->gen = id.gen;
+	img->since = p ? probed_since(p) : 0;
 	img->first_func = im->next_func;
 	im->next_func += img->func_count;
-	free(img->path);
-	img->path = strdup(path);
-	err = img->path ? tell_writer(im, img) : -ENOMEM;
-	gate_attaching(true);
-	err = err ?: attach_sources(im, img, fd);
-	gate_attaching(false);
+	err = probe_image(im, k, img, fd);
+	err = err ?: img->interp ? add_linker(im, proc, img->interp) : 0;
 	image_destroy(img);
 	return err;
 }
 
-/* @path as the process @pid sees it, opened without waiting for anything and never as a terminal of ours. */
-static int open_as(unsigned pid, const char *path)
+/* A file that a process has mapped, or is about to. Returns > 0 when its returns may not be probed for that. */
+static int add_mapped(struct images *im, int fd, const char *path, const struct image_id *given)
+{
+	struct probed *p = probed_find(fd);
+	struct image_id seen;
+	struct image *img;
+	struct known *k;
+	int err = know(im, fd, p, &seen, &k);
+
+	if (err)
+		return err;
+	if (k->is_mapped)
+		return k->forbids_returns;
+	if (p && probed_is_forgotten(p) && !renew(p)) {
+		warn("'%s' was rewritten, and its old probes stay: who maps it may die of them", path);
+		return 1;
+	}
+	err = read_image(im, &img, fd, path, given ?: &seen, IMAGE_FACTS);
+	if (err) {
+		detail("returns are not probed where '%s' is mapped: %s", path, strerror(-err));
+		k->is_mapped = k->forbids_returns = true;
+		return 1;
+	}
+	gate_attaching(true);
+	err = tell_mapped(im, k, img, fd);
+	gate_attaching(false);
+	image_destroy(img);
+	return err ?: k->forbids_returns;
+}
+
+/* @path as the process sees it whose folder in /proc is @proc; waits for nothing, and is never a terminal of ours. */
+static int open_as(int proc, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 	__cleanup(close_fd) int from = -1;
-	char dir[32];
 	int fd;
 
 	if (*path == '/')
 		how.resolve = RESOLVE_IN_ROOT;	/* its links lead where they lead for that process */
-	snprintf(dir, sizeof(dir), "/proc/%u/%s", pid, *path == '/' ? "root" : "cwd");
-	from = open(dir, O_PATH | O_CLOEXEC);
+	from = openat(proc, *path == '/' ? "root" : "cwd", O_PATH | O_CLOEXEC);
 	if (from < 0)
 		return -errno;
 	fd = syscall(SYS_openat2, from, path, &how, sizeof(how));
@@ -184,25 +368,57 @@ static bool read_interpreter(int fd, char *line, size_t size)
 	return *line != '\0';
 }
 
-static int add_path(struct images *im, unsigned pid, const char *path, int depth)
+static int add_path(struct images *im, int proc, const char *path, int depth)
 {
-	__cleanup(close_fd) int fd = open_as(pid, path);
+	__cleanup(close_fd) int fd = open_as(proc, path);
 	char text[4096], self[32];
 	ssize_t n;
 
 	if (fd < 0 || !is_executable(fd))
 		return 1;
 	if (read_interpreter(fd, text, 256))	/* BINPRM_BUF_SIZE */
-		return depth < SCRIPTS_MAX ? add_path(im, pid, text, depth + 1) : 1;
+		return depth < SCRIPTS_MAX ? add_path(im, proc, text, depth + 1) : 1;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	n = readlink(self, text, sizeof(text) - 1);
 	if (n < 0)
 		return -errno;
 	text[n] = '\0';
-	return images_add(im, fd, text, NULL);
+	return images_add(im, proc, fd, text, NULL);
 }
 
-int images_add_path(struct images *im, unsigned pid, const char *path)
+int images_add_path(struct images *im, int proc, const char *path)
 {
-	return add_path(im, pid, path, 0);
+	int err = images_drop_rewritten(im);
+
+	return err ?: add_path(im, proc, path, 0);
+}
+
+/* The dynamic linker that a program of the process at @proc names: gates stand in it. */
+static int add_linker(struct images *im, int proc, const char *path)
+{
+	__cleanup(close_fd) int fd = open_as(proc, path);
+
+	if (fd < 0 || !is_executable(fd))
+		return 0;
+	return MIN(add_mapped(im, fd, path, NULL), 0);
+}
+
+static int add_mapping(void *ctx, const struct mapping *m)
+{
+	__cleanup(close_fd) int fd = mapped_open(m);
+	struct image_id id, seen;
+
+	if (fd < 0) {
+		detail("returns are not probed where '%s' is mapped: %s", m->path, strerror(-fd));
+		return 1;
+	}
+	if (ask_file(fd, &seen))
+		return 1;
+	id = (struct image_id){ m->ino, m->dev, seen.gen, seen.size, seen.ctime };
+	return add_mapped(ctx, fd, m->path, &id);
+}
+
+int images_look(struct images *im, int proc)
+{
+	return mapped_each(proc, add_mapping, im);
 }

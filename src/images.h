@@ -21,21 +21,39 @@ void images_set_bpf(struct images *im, struct recorder_bpf *bpf);
 struct image_id {
 	uint64_t ino;
 	uint32_t dev, gen;	/* as rec_image's */
+	uint64_t size, ctime;	/* bytes, ns: they tell a file that was rewritten in place */
 };
 
 /*
- * The file open at @fd (lent), which targets know as @path, has become or is
- * about to become part of one: analyse it, tell the writer, attach. Nothing is
- * done for a file that is known. @id NULL: ask the file itself. A file that
+ * The file open at @fd (lent), which the process whose folder in /proc is
+ * @proc (lent) knows as @path, has become or is about to become its program: analyse
+ * it, tell the writer, attach. Nothing is done for a file that is known; one that was
+ * rewritten is probed anew. @id NULL: ask the file itself. A file that
  * cannot be analysed is said and left unprobed; errors are of our own.
  */
-int  images_add(struct images *im, int fd, const char *path, const struct image_id *id);
+int  images_add(struct images *im, int proc, int fd, const char *path, const struct image_id *id);
 
 /*
- * The same for what the process @pid would exec if it named @path: looked up from
- * its root and working directory; of a script the interpreter. Returns 1 when
- * there is nothing it could exec.
+ * The same for what a process would exec if it named @path: looked up from its
+ * root and working directory; of a script the interpreter. @proc: its folder in
+ * /proc, lent. Returns 1 when there is nothing it could exec.
  */
-int  images_add_path(struct images *im, unsigned pid, const char *path);
+int  images_add_path(struct images *im, int proc, const char *path);
+
+/*
+ * Look at all that the process of @proc has mapped with code, and have walkers of
+ * the stack guarded. Returns 0 when its returns may be probed then, 1 when not.
+ */
+int  images_look(struct images *im, int proc);
+
+/*
+ * Files that were written to since they were probed: let go of their probes, and
+ * know them no more. The kernel would plant those into the new code. An exec of
+ * such a file is held from when it is noticed, by this or by images_add(), until
+ * images_let_exec().
+ */
+int  images_rewritten_fd(void);		/* readable when there are any; -1: cannot be told */
+int  images_drop_rewritten(struct images *im);
+void images_let_exec(void);
 
 #endif

@@ -41,6 +41,8 @@ static const struct feature {
 		"no returns of functions in programs that unwind", probe_uprobe_sleepable },
 	[HAVE_WRITE_USER] = { "write-user", "4.8",
 		"programs that throw wait longer at each exception", probe_write_user },
+	[HAVE_FILE_LEASE] = { "file-lease", "2.4",
+		"a program that is rewritten and run at once may die", probe_file_lease },
 	[HAVE_NOP5_FORK_SAFE] = { "nop5-fork-safe", "",
 		"the fastest probe sites are not used (--nop5 insists)", probe_nop5_fork_safe },
 };
@@ -92,6 +94,7 @@ static const struct cap {
 	{ CAP_SYS_ADMIN,       false, "CAP_SYS_ADMIN",	     "to write into a program that unwinds" },
 	{ CAP_SYS_PTRACE,      false, "CAP_SYS_PTRACE",	     "to read the memory maps of other users" },
 	{ CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "to read programs only their owner may" },
+	{ CAP_LEASE,	       false, "CAP_LEASE",	     "to hold up who rewrites a program that has probes" },
 	{ CAP_SETUID,	       false, "CAP_SETUID",	     "to run the command as another user" },
 	{ CAP_SETGID,	       false, "CAP_SETGID",	     "to run the command as another user" },
 	{ CAP_CHOWN,	       false, "CAP_CHOWN",	     "to give the output to who called sudo" },
@@ -253,12 +256,8 @@ static void print_header(FILE *to)
 	print_setting(to, "perf paranoia", "/proc/sys/kernel/perf_event_paranoid");
 }
 
-int kernel_doctor(FILE *to)
+static void print_features(FILE *to, bool can_ask)
 {
-	const char *hint = NULL, *why = privilege_obstacle(&hint);
-	bool can_ask = !why;
-
-	print_header(to);
 	fprintf(to, "\n  %-18s%-8s%-7s%s\n", "feature", "here", "since", "without it");
 	for (int f = 0; f < KERNEL_FEATURES; f++) {
 		const char *here = state.denied & 1ull << f ? "denied" :
@@ -267,7 +266,20 @@ int kernel_doctor(FILE *to)
 		fprintf(to, "  %-18s%-8s%-7s%s\n", features[f].name, here, features[f].since,
 			features[f].without);
 	}
+	if (!can_ask)
+		fprintf(to, "  ?: cannot be tried without these rights, nor can the load of the BPF programs\n");
+}
+
+int kernel_doctor(FILE *to, kernel_load_fn load, const struct config *cfg)
+{
+	const char *hint = NULL, *why = privilege_obstacle(&hint);
+	char refused[256];
+
+	print_header(to);
+	print_features(to, !why);
 	why = kernel_obstacle(&hint);
+	if (!why && load(cfg, refused, sizeof(refused)))
+		why = refused;
 	if (!why) {
 		fprintf(to, "\nrecording is possible here%s\n",
 			kernel_has(HAVE_UPROBE_MULTI) || kernel_has(HAVE_UPROBE_TRACEFS) ? "" :

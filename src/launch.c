@@ -27,6 +27,7 @@
 #include "identity.h"
 #include "launch.h"
 #include "log.h"
+#include "process.h"
 
 #define SIGNAL_LAST	64	/* _NSIG of every architecture but mips */
 #define SAME_PRESS_NS	50000000ull	/* closer interrupts are one: timeout(1) sends each signal twice */
@@ -306,7 +307,7 @@ static int take_signals(struct launch *l)
 	 */
 	static const int not_for_us[] = {
 		SIGPIPE, SIGXFSZ, SIGXCPU, SIGTTOU, SIGTTIN,
-		SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT,
+		SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPWR, SIGSTKFLT,
 	};
 	sigset_t set;
 
@@ -318,6 +319,7 @@ static int take_signals(struct launch *l)
 	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l->signals < 0)
 		return -errno;
+	sigaddset(&set, SIGIO);		/* read where the leases are: source/probed.c */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(not_for_us); i++)
 		signal(not_for_us[i], SIG_IGN);
@@ -502,6 +504,7 @@ static void note_interrupt(struct launch *l)
 	l->interrupted = now;
 }
 
+/* As /proc counts them. */
 static pid_t parent_of(pid_t pid)
 {
 	char path[32], text[512], *at;
@@ -521,10 +524,11 @@ static pid_t parent_of(pid_t pid)
  */
 static bool came_from_command(const struct launch *l, const struct signalfd_siginfo *info)
 {
-	pid_t pid = info->ssi_code == SI_KERNEL ? 0 : (pid_t)info->ssi_pid;
+	__cleanup(close_fd) int sender = info->ssi_code == SI_KERNEL ? -1 : syscall(SYS_pidfd_open, info->ssi_pid, 0);
+	pid_t pid = process_in_proc(sender), command = process_in_proc(l->pidfd);
 
 	for (int level = 0; level < 64 && pid > 1; level++, pid = parent_of(pid))
-		if (pid == l->pid)
+		if (pid == command)
 			return true;
 	return false;
 }
@@ -607,5 +611,5 @@ void launch_exit_like_child(int status)
 	sigaddset(&set, WTERMSIG(status));
 	kill(getpid(), WTERMSIG(status));
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	exit(128 + WTERMSIG(status));	/* as the shells show it; not reached */
+	exit(128 + WTERMSIG(status));	/* as the shells show it: the first process of a PID namespace cannot kill itself */
 }

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		return status - 1;
 	kernel_deny(cfg->denied_features);
 	if (cfg->doctor)
-		status = kernel_doctor(stdout);
+		status = kernel_doctor(stdout, recording_try, cfg);
 	else if (cfg->replay)
 		status = recording_replay(cfg);
 	else if (cfg->dry_run)

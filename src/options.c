@@ -43,7 +43,7 @@ struct opt {
 typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, const char *value);
 
 static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
-	      set_no_syscalls, set_expression, set_formats, set_status, set_features, set_quiet, set_verbose,
+	      set_no_syscalls, set_expression, set_formats, set_returns, set_status, set_features, set_quiet, set_verbose,
 	      set_nothing, show_help, show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
@@ -63,6 +63,8 @@ static const struct opt opts[] = {
 	    "no functions of the program"),
 	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT,
 	    "no calls of library functions"),
+	OPT("returns", "", returns, set_returns, "WHEN", WHAT,
+	    "probe returns: auto, never, or always, though programs may die"),
 	OPT("dear", "", dear, set_true, NULL, WHAT,
 	    "also functions whose probes are ten times slower"),
 	OPT("nop5", "", nop5, set_true, NULL, WHAT,
@@ -391,6 +393,23 @@ static int set_status(struct config *cfg, const struct opt *opt, const char *wor
 	if (cfg->status || !strcmp(value, "never"))
 		return 0;
 	fail(0, "%s: '%s' is neither 'auto' nor 'never'", word, value);
+	return -EINVAL;
+}
+
+static int set_returns(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	static const char *const when[] = {
+		[RETURNS_AUTO] = "auto", [RETURNS_NEVER] = "never", [RETURNS_ALWAYS] = "always",
+	};
+
+	(void)opt;
+	for (size_t i = 0; i < ARRAY_SIZE(when); i++) {
+		if (!strcmp(value, when[i])) {
+			cfg->returns = i;
+			return 0;
+		}
+	}
+	fail(0, "%s: '%s' is neither 'auto' nor 'never' nor 'always'", word, value);
 	return -EINVAL;
 }
 

@@ -34,6 +34,7 @@
 #include "sink.h"
 #include "source.h"
 #include "source/links.h"
+#include "taskstate.h"
 
 #define EXIT_LOST	3	/* --strict: records were lost */
 #define RAW_NAME	"recording.raw"
@@ -96,8 +97,18 @@ static int open_output(struct recording *r)
 
 /* ---- BPF ---- */
 
+static char complaint[256];	/* libbpf's first: what the kernel did not take */
+
 static int quiet_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
+	va_list again;
+
+	if (level == LIBBPF_WARN && !*complaint) {
+		va_copy(again, args);
+		vsnprintf(complaint, sizeof(complaint), fmt, again);
+		va_end(again);
+		complaint[strcspn(complaint, "\n")] = '\0';
+	}
 	if (!log_wants(LOG_DEBUG) || level == LIBBPF_DEBUG)
 		return 0;
 	return vfprintf(stderr, fmt, args);
@@ -160,22 +171,27 @@ static int map_calls(struct recording *r)
 	return 0;
 }
 
-static int load_bpf(struct recording *r)
+/* The object, with the programs that the sources want of this kernel. */
+static int load_object(struct recording *r)
 {
 	int err;
 
 	libbpf_set_print(quiet_libbpf);
 	r->bpf = recorder_bpf__open();
 	if (!r->bpf)
-		return fail(-errno, "cannot open the BPF programs");
+		return -errno;
 	r->cpus = libbpf_num_possible_cpus();
 	bpf_map__set_max_entries(r->bpf->maps.rings, r->cpus);
 	r->bpf->rodata->lose_one_in = r->cfg->lose_one_in;
 	plan_calls(r);
 	err = plan_sources(r);
-	if (err)
-		return err;
-	err = recorder_bpf__load(r->bpf);
+	return err ?: recorder_bpf__load(r->bpf);
+}
+
+static int load_bpf(struct recording *r)
+{
+	int err = load_object(r);
+
 	if (err) {
 		fail(err, "the kernel does not take the BPF programs");
 		hint("recorder --doctor; -vv prints what the kernel says");
@@ -212,17 +228,15 @@ static void detach_sources(void)
 /* Execute permission alone is enough to run: then its functions are not seen. */
 static int probe_command(struct recording *r)
 {
-	return MIN(images_add_path(r->images, getpid(), r->cfg->exe), 0);
+	__cleanup(close_fd) int proc = open("/proc/self", O_PATH | O_CLOEXEC);
+
+	return MIN(images_add_path(r->images, proc, r->cfg->exe), 0);
 }
 
-/* From its next execve on, the child is recorded: recorder.bpf.h, TASK_ARMED. */
+/* From its next execve on, the child is recorded. */
 static int mark_command(struct recording *r)
 {
-	struct {
-		uint64_t lost[REC_CLASSES];
-		uint32_t flags, pad;
-		uint64_t home, home_bytes;
-	} state = { .flags = 1 };
+	struct task_state state = { .flags = TASK_ARMED };
 	int pidfd = launch_pidfd(r->launch);
 
 	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.tasks), &pidfd, &state, BPF_ANY))
@@ -459,6 +473,19 @@ int recording_replay(const struct config *cfg)
 }
 
 /* ---- what would be done ---- */
+
+int recording_try(const struct config *cfg, char *why, size_t size)
+{
+	static const char prefix[] = "libbpf: ";
+	struct recording r = { .cfg = cfg, .dirfd = -1 };
+	int err = load_object(&r);
+
+	if (err)
+		snprintf(why, size, "the kernel does not take the BPF programs: %s", !*complaint ? strerror(-err) :
+			 complaint + (strncmp(complaint, prefix, strlen(prefix)) ? 0 : strlen(prefix)));
+	recording_free(&r);
+	return err;
+}
 
 int recording_dry_run(const struct config *cfg)
 {

@@ -5,6 +5,7 @@
 #define RECORDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct config;
 
@@ -19,6 +20,9 @@ void recording_run(const struct config *cfg, struct recording_result *ret);
 
 /* Make the formats from a raw recording. Returns the exit status. */
 int  recording_replay(const struct config *cfg);
+
+/* Have the kernel take the programs a recording would load, and let them go. Returns 0, or a negative errno and @why. */
+int  recording_try(const struct config *cfg, char *why, size_t size);
 
 /* Say what would be probed, and do nothing. Returns the exit status. */
 int  recording_dry_run(const struct config *cfg);

@@ -166,9 +166,18 @@ bool probe_write_user(void)
 
 static int load_uprobe(int attach_type)
 {
+	/* What programs of such links ask: the cookie, and which address is probed (bpf/compat.bpf.h). */
+	static const struct bpf_insn ask[] = {
+		MOV_REG(BPF_REG_6, BPF_REG_1),
+		CALL(BPF_FUNC_get_attach_cookie),
+		MOV_REG(BPF_REG_1, BPF_REG_6),
+		CALL(BPF_FUNC_get_func_ip),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type);
 
-	return load(BPF_PROG_TYPE_KPROBE, nothing, ARRAY_SIZE(nothing), &opts);
+	return load(BPF_PROG_TYPE_KPROBE, ask, ARRAY_SIZE(ask), &opts);
 }
 
 /*
@@ -285,6 +294,20 @@ static int code_file(const void *code, size_t len, char path[32])
 		return -EIO;
 	}
 	return fd;
+}
+
+/* The file must not be open for writing, so it is opened again. */
+bool probe_file_lease(void)
+{
+	char path[32];
+	int writes = code_file("", 1, path);
+	int reads = writes < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	bool yes;
+
+	if (writes >= 0)
+		close(writes);
+	yes = reads >= 0 && !fcntl(reads, F_SETLEASE, F_RDLCK);
+	return keep_answer(reads) && yes;
 }
 
 static bool try_perf_uprobe(void)

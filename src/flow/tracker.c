@@ -98,10 +98,13 @@ static const struct image *image_of_func(const struct tracker *tr, uint32_t id)
 	return NULL;
 }
 
-/* Not every filesystem tells user space the generation (0 then), nor the device number its inodes have in the kernel. */
+/*
+ * Not every filesystem tells user space the generation (0 then), nor the device number its inodes have in the kernel.
+ * A file that was rewritten in place has an image for each content: a map is of the last that had come by then.
+ */
 static bool is_image_of(const struct image *img, const struct map *m)
 {
-	return img->ino == m->ino && (img->gen == m->gen || !img->gen) &&
+	return img->ino == m->ino && img->since <= m->time && (img->gen == m->gen || !img->gen) &&
 	       (img->dev == m->dev || !strcmp(img->path, m->path));
 }
 
@@ -405,7 +408,7 @@ static int on_image(struct tracker *tr, struct task *t, const struct rec_hdr *re
 	const struct rec_image *r = (const void *)rec;
 	struct session *s = t->session;
 	struct map m = {
-		.dev = r->dev, .gen = r->gen, .ino = r->ino,
+		.dev = r->dev, .gen = r->gen, .ino = r->ino, .time = rec->time,
 		.addr = r->addr, .len = r->len, .offset = r->offset, .at = r->at,
 	};
 	int err = grow(&s->map, &s->map_room, s->map_count, sizeof(*s->map));

@@ -9,7 +9,8 @@
  * nursery, not from the recorder, whose memory must not be inherited.
  *
  *	recorder --control socket--> nursery: 'w' make a worker, answered by a byte with its socket; 'k' kill it
- *	recorder --worker socket---> worker:  a byte with the file, answered by struct answer and the packed image
+ *	recorder --worker socket---> worker:  'r' or, for facts, 'f' with the file, answered by struct answer and
+ *					      the packed image
  */
 #include <poll.h>
 #include <signal.h>
@@ -111,7 +112,7 @@ static int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-static int answer_one(int sock, int fd, image_reader read)
+static int answer_one(int sock, int fd, enum image_depth depth, image_reader read)
 {
 	struct answer answer = { 0 };
 	struct image *img = NULL;
@@ -119,7 +120,7 @@ static int answer_one(int sock, int fd, image_reader read)
 	size_t len = 0;
 	int err;
 
-	answer.err = read(&img, fd);
+	answer.err = read(&img, fd, depth);
 	if (!answer.err)
 		answer.err = image_pack(img, &block, &len);
 	image_destroy(img);
@@ -134,14 +135,15 @@ static int answer_one(int sock, int fd, image_reader read)
 
 static void __attribute__((noreturn)) work(int sock, image_reader read)
 {
-	int fd, err = sandbox_filter_syscalls();
+	int fd, word, err = sandbox_filter_syscalls();
 
 	while (!err) {
-		if (take_word(sock, &fd) < 0)
+		word = take_word(sock, &fd);
+		if (word < 0)
 			break;
 		if (fd < 0)
 			continue;
-		err = answer_one(sock, fd, read);
+		err = answer_one(sock, fd, word == 'f' ? IMAGE_FACTS : IMAGE_FUNCTIONS, read);
 		close(fd);
 	}
 	_exit(err ? 1 : 0);
@@ -377,7 +379,7 @@ static int read_all(int sock, void *data, size_t len, int64_t until)
 }
 
 /* Sets *@refused to what image_read() said of the file; returns what went wrong with the worker itself. */
-static int ask(struct image_child *c, struct image **ret, int fd, int *refused)
+static int ask(struct image_child *c, struct image **ret, int fd, enum image_depth depth, int *refused)
 {
 	__cleanup(free_ptr) void *block = NULL;
 	int64_t until = now_ms() + c->timeout_ms;
@@ -385,7 +387,7 @@ static int ask(struct image_child *c, struct image **ret, int fd, int *refused)
 	int err;
 
 	*refused = 0;
-	err = send_word(c->worker, 'r', fd);
+	err = send_word(c->worker, depth == IMAGE_FACTS ? 'f' : 'r', fd);
 	err = err ?: read_all(c->worker, &answer, sizeof(answer), until);
 	if (err)
 		return err;
@@ -403,13 +405,13 @@ static int ask(struct image_child *c, struct image **ret, int fd, int *refused)
 	return err == -EBADMSG ? -EPIPE : err;	/* the worker lies: it is no longer ours */
 }
 
-int image_child_read(struct image_child *c, struct image **ret, int fd)
+int image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth)
 {
 	int refused, err = have_worker(c);
 
 	if (err)
 		return err;
-	err = ask(c, ret, fd, &refused);
+	err = ask(c, ret, fd, depth, &refused);
 	if (!err)
 		return refused;
 	close(c->worker);

@@ -20,7 +20,7 @@ static void reader_free(struct reader *r)
 	elf_close(&r->elf);
 }
 
-/* Copies the segments with code. */
+/* Copies the segments with code; of facts it is enough where they lie. */
 static int read_code(struct reader *r)
 {
 	r->code = calloc(r->elf.seg_count, sizeof(*r->code));
@@ -33,7 +33,8 @@ static int read_code(struct reader *r)
 
 		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X) || !s->p_filesz)
 			continue;
-		err = elf_read(&r->elf, s->p_offset, s->p_filesz, &c->piece);
+		c->piece.len = s->p_filesz;
+		err = r->facts_only ? 0 : elf_read(&r->elf, s->p_offset, s->p_filesz, &c->piece);
 		if (err)
 			return err;
 		c->piece.addr = s->p_vaddr;
@@ -128,7 +129,7 @@ static bool hides_dangers(const struct reader *r)
 	for (size_t i = 0; i < r->found_count; i++)
 		if (r->found[i].name && !(r->found[i].flags & FUNC_PLT))
 			return false;
-	return !r->img->interp;
+	return r->is_static;
 }
 
 /*
@@ -149,8 +150,10 @@ static int set_care(struct reader *r)
 		if (all_entry_only)
 			f->flags |= FUNC_ENTRY_ONLY;
 	}
-	if (hides_dangers(r) && r->found_count)
+	if (hides_dangers(r) && r->found_count) {
 		r->img->has_unwinder = true;
+		r->img->walker = MAX(r->img->walker, WALKER_NAMELESS);
+	}
 	return 0;
 }
 
@@ -209,9 +212,28 @@ static int make_functions(struct reader *r)
 	return 0;
 }
 
-int image_read(struct image **ret, int fd)
+/* Functions that no symbol tells, and where each is probed. */
+static int read_functions(struct reader *r)
 {
-	__cleanup(reader_free) struct reader r = { .elf.fd = -1 };
+	int err = gopcln_read(r);
+
+	err = err ?: symbols_sort(r);
+	err = err ?: ehframe_read(r);
+	err = err ?: symbols_sort(r);
+	err = err ?: slots_read(r);
+	err = err ?: plt_read(r);
+	err = err ?: symbols_sort(r);
+	if (err)
+		return err;
+	mend_sizes(r);
+	err = set_care(r);
+	err = err ?: name_the_nameless(r);
+	return err ?: sites_choose(r);
+}
+
+int image_read(struct image **ret, int fd, enum image_depth depth)
+{
+	__cleanup(reader_free) struct reader r = { .elf.fd = -1, .facts_only = depth == IMAGE_FACTS };
 	uint32_t none;
 	int err;
 
@@ -224,19 +246,8 @@ int image_read(struct image **ret, int fd)
 	err = err ?: read_code(&r);
 	err = err ?: find_spans(&r);
 	err = err ?: symbols_read(&r);
-	err = err ?: gopcln_read(&r);
-	err = err ?: symbols_sort(&r);
-	err = err ?: ehframe_read(&r);
-	err = err ?: symbols_sort(&r);
-	err = err ?: slots_read(&r);
-	err = err ?: plt_read(&r);
-	err = err ?: symbols_sort(&r);
-	if (err)
-		return err;
-	mend_sizes(&r);
-	err = set_care(&r);
-	err = err ?: name_the_nameless(&r);
-	err = err ?: sites_choose(&r);
+	err = err ?: walker_read(&r);
+	err = err ?: r.facts_only ? symbols_sort(&r) : read_functions(&r);
 	err = err ?: make_functions(&r);
 	if (!err)
 		*ret = TAKE(r.img);
@@ -252,6 +263,11 @@ void image_destroy(struct image *img)
 	free(img->func);
 	free(img->names);
 	free(img);
+}
+
+uint64_t image_offset(const struct image *img, const struct func *f)
+{
+	return f->addr + img->load_addr - img->text_addr + img->text_offset;
 }
 
 const struct func *image_func_at(const struct image *img, uint64_t addr)

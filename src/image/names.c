@@ -17,6 +17,7 @@
 /* What a name tells of its image, beside FUNC_* of the function. */
 #define UNWINDS	0x100u
 #define SWITCH	0x200u
+#define GUARD	0x400u	/* nothing, but source/unwind.c or gate.c asks for it */
 
 struct care {
 	const char *name;	/* a '*' stands for anything */
@@ -138,6 +139,9 @@ static const struct care cares[] = {
 	{ "backtrace_full",		ENTRY | UNWINDS },	/* libbacktrace */
 	{ "backtrace_simple",		ENTRY | UNWINDS },
 	{ "backtrace_print",		ENTRY | UNWINDS },
+	{ "__cxa_begin_catch",		GUARD },
+	{ "__rust_panic_cleanup",	GUARD },
+	{ "_dl_debug_state",		GUARD },
 	{ "__cxa_throw",		ENTRY | UNWINDS },
 	{ "__cxa_rethrow",		ENTRY | UNWINDS },
 	{ "__cxa_end_cleanup",		ENTRY | UNWINDS },
@@ -262,4 +266,32 @@ bool name_switches_stacks(const char *name)
 	const struct care *c = find_care(name);
 
 	return c && c->says & SWITCH;
+}
+
+bool name_is_guarded(const char *name)
+{
+	const struct care *c = find_care(name);
+
+	return c && c->says & (UNWINDS | GUARD);
+}
+
+/* Any of these names, defined, shows that the unwinder's names are there: they come in one object file. */
+static const char *const unwinders[] = {
+	"_Unwind_RaiseException", "_Unwind_Backtrace",				/* libgcc, LLVM's, libunwind */
+	"_ULx86_64_init_local", "_Ux86_64_init_local", "_ULaarch64_init_local",	/* libunwind */
+	"__unw_init_local",							/* LLVM's */
+};
+
+unsigned name_hint(const char *name, bool is_import)
+{
+	if (is_import && !strncmp(name, "_Unwind_", 8))
+		return HINT_UNWINDS;
+	if (is_import && !strncmp(name, "dl_iterate_phdr", 15))
+		return HINT_FRAMES;
+	if (is_import && !strncmp(name, "_dl_find_object", 15))
+		return HINT_OBJECTS;
+	for (size_t i = 0; !is_import && i < ARRAY_SIZE(unwinders); i++)
+		if (!strcmp(name, unwinders[i]))
+			return HINT_UNWINDER;
+	return 0;
 }

@@ -16,7 +16,11 @@
 #define OFFSET_MAX	(1ull << 62)	/* of a file: the kernel's loff_t is signed */
 #define SP_MAX		65536u
 
-enum { IS_GO = 1, IS_PIE = 2, HAS_UNWINDER = 4, IS_STRIPPED = 8, SWITCHES_STACKS = 16, IMAGE_FLAGS = 31 };
+enum {
+	IS_GO = 1, IS_PIE = 2, HAS_UNWINDER = 4, IS_STRIPPED = 8, SWITCHES_STACKS = 16,
+	WALKER_SHIFT = 5, WALKER = 3 << WALKER_SHIFT,	/* enum walker */
+	IMAGE_FLAGS = 127
+};
 
 /* The head of the block; then func_count packed_funcs, then the three texts. */
 struct packed_head {
@@ -27,7 +31,8 @@ struct packed_head {
 	uint64_t func_count, names_len;
 	uint32_t path_len, interp_len;	/* their NUL included; 0: NULL */
 	uint32_t flags, first_func, go_minor, no_plt_calls;
-	char	 build_id[48];
+	char	 build_id[40];		/* with NULs behind it when it is shorter */
+	uint64_t since;			/* 0 in blocks of a time that did not know it */
 };
 
 struct packed_func {
@@ -44,14 +49,15 @@ _Static_assert(sizeof(struct packed_head) == 168, "no holes");
 static uint32_t flags_of(const struct image *img)
 {
 	return (img->is_go ? IS_GO : 0) | (img->is_pie ? IS_PIE : 0) | (img->has_unwinder ? HAS_UNWINDER : 0) |
-	       (img->is_stripped ? IS_STRIPPED : 0) | (img->switches_stacks ? SWITCHES_STACKS : 0);
+	       (img->is_stripped ? IS_STRIPPED : 0) | (img->switches_stacks ? SWITCHES_STACKS : 0) |
+	       (uint32_t)img->walker << WALKER_SHIFT;
 }
 
 static void pack_head(const struct image *img, struct packed_head *h)
 {
 	*h = (struct packed_head){
 		.magic = MAGIC,
-		.ino = img->ino, .dev = img->dev, .gen = img->gen,
+		.ino = img->ino, .dev = img->dev, .gen = img->gen, .since = img->since,
 		.load_addr = img->load_addr, .load_size = img->load_size, .phdr_addr = img->phdr_addr,
 		.text_offset = img->text_offset, .text_addr = img->text_addr, .unwind_site = img->unwind_site,
 		.func_count = img->func_count, .names_len = img->names_len,
@@ -60,7 +66,7 @@ static void pack_head(const struct image *img, struct packed_head *h)
 		.flags = flags_of(img), .first_func = img->first_func, .go_minor = img->go_minor,
 		.no_plt_calls = img->no_plt_calls,
 	};
-	memcpy(h->build_id, img->build_id, sizeof(img->build_id));
+	memcpy(h->build_id, img->build_id, sizeof(h->build_id));
 	h->len = sizeof(*h) + h->func_count * sizeof(struct packed_func) + h->path_len + h->interp_len + h->names_len;
 }
 
@@ -98,6 +104,7 @@ int image_pack(const struct image *img, void **ret, size_t *len)
 
 static bool is_sane_head(const struct packed_head *h, size_t len)
 {
+	char id[sizeof(h->build_id) + 1] = "";
 	uint64_t want = sizeof(*h);
 
 	if (h->magic != MAGIC || h->len != len || h->flags & ~IMAGE_FLAGS)
@@ -107,7 +114,8 @@ static bool is_sane_head(const struct packed_head *h, size_t len)
 	want += h->func_count * sizeof(struct packed_func) + h->path_len + h->interp_len + h->names_len;
 	if (want != len || (h->func_count && !h->names_len))
 		return false;
-	if (strnlen(h->build_id, sizeof(h->build_id)) > 40 || h->build_id[strspn(h->build_id, "0123456789abcdef")])
+	memcpy(id, h->build_id, sizeof(h->build_id));
+	if (id[strspn(id, "0123456789abcdef")])
 		return false;
 	return h->unwind_site < OFFSET_MAX && h->text_offset < OFFSET_MAX &&
 	       h->load_size < OFFSET_MAX && h->load_addr < OFFSET_MAX;
@@ -183,7 +191,8 @@ static void take_head(struct image *img, const struct packed_head *h)
 	img->ino = h->ino;
 	img->dev = h->dev;
 	img->gen = h->gen;
-	memcpy(img->build_id, h->build_id, sizeof(img->build_id));
+	memcpy(img->build_id, h->build_id, sizeof(h->build_id));
+	img->since = h->since;
 	img->load_addr = h->load_addr;
 	img->load_size = h->load_size;
 	img->phdr_addr = h->phdr_addr;
@@ -196,6 +205,7 @@ static void take_head(struct image *img, const struct packed_head *h)
 	img->has_unwinder = h->flags & HAS_UNWINDER;
 	img->is_stripped = h->flags & IS_STRIPPED;
 	img->switches_stacks = h->flags & SWITCHES_STACKS;
+	img->walker = (h->flags & WALKER) >> WALKER_SHIFT;
 	img->go_minor = h->go_minor;
 	img->no_plt_calls = h->no_plt_calls;
 }

@@ -56,11 +56,20 @@ struct reader {
 	struct slot  *slot;		/* by address */
 	struct found *found;
 	bool	      is_library;	/* has a SONAME */
+	bool	      is_static;	/* needs no library and no dynamic linker, and is none */
+	bool	      facts_only;	/* IMAGE_FACTS */
+	unsigned      hints;		/* HINT_* of its symbols */
 	size_t	      code_count, span_count, slot_count, found_count;
 	size_t	      span_room, slot_room, found_room;
 	char	     *names;		/* NUL-ended, one after the other; the first is "" */
 	size_t	      names_len, names_room;
 };
+
+/* What symbols tell of how the file unwinds. */
+#define HINT_UNWINDER	1u	/* it defines an unwinder's entry point */
+#define HINT_UNWINDS	2u	/* it imports one */
+#define HINT_FRAMES	4u	/* it imports dl_iterate_phdr(), as unwinders do, and others */
+#define HINT_OBJECTS	8u	/* it imports _dl_find_object(): nothing but an unwinder does */
 
 /* Adds @name, cleaned of control bytes and of a version (memcpy@@GLIBC_2.14); 0 when there is no memory. */
 int  reader_name(struct reader *r, const char *name, uint32_t *ret);
@@ -87,11 +96,14 @@ int plt_read(struct reader *r);
 int sites_choose(struct reader *r);		/* found[] sorted by then */
 
 int facts_read(struct reader *r);		/* build-id, interpreter, Go */
+int walker_read(struct reader *r);		/* image.walker; after symbols_read() */
 
 /* FUNC_* of a function for its name; @is_go: names of Go's runtime count too. */
 unsigned name_flags(const char *name, bool is_go);
 bool name_unwinds(const char *name);		/* an unwinder, or what calls one */
 bool name_switches_stacks(const char *name);
+bool name_is_guarded(const char *name);		/* guards or gates may stand at it: kept in IMAGE_FACTS */
+unsigned name_hint(const char *name, bool is_import);	/* HINT_* */
 
 /* One PLT stub: bytes in, the slot it jumps through out. 0: no stub begins here; else its length. */
 unsigned plt_stub_x86(const uint8_t *code, size_t len, uint64_t addr, uint64_t *slot);

@@ -95,14 +95,15 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 	struct found *f;
 	int err;
 
-	if (!span || span->is_plt || !*name)
+	if (r->facts_only ? !name_is_guarded(name) : !span || span->is_plt || !*name)
 		return 0;
 	err = reader_found(r, &f);
 	if (err)
 		return err;
 	f->addr = sym->st_value;
-	f->size = MIN(sym->st_size, span->addr + span->len - sym->st_value);
+	f->size = span ? MIN(sym->st_size, span->addr + span->len - sym->st_value) : 0;
 	f->rank = rank_of(sym, name);
+	f->site_class = r->facts_only ? SITE_REFUSED : 0;
 	f->is_part = is_cold_part(name);
 	return reader_name(r, name, &f->name);
 }
@@ -111,6 +112,7 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 static void see_name(struct reader *r, const char *name, bool is_import)
 {
 	r->img->has_unwinder |= name_unwinds(name);
+	r->hints |= name_hint(name, is_import);
 	if (is_import || !r->is_library)
 		r->img->switches_stacks |= name_switches_stacks(name);
 }
@@ -212,6 +214,7 @@ int symbols_read(struct reader *r)
 
 	err = dynamic_read(&r->elf, &d);
 	r->is_library = d.value[DT_SONAME];
+	r->is_static = !r->img->interp && !r->is_library && !d.value[DT_NEEDED];
 	r->img->is_stripped = !all;
 	if (!err || err == -ENOENT)
 		err = all ? read_table(r, all, true) : 0;

@@ -6,7 +6,7 @@
  * nothing is allocated and nothing is opened. It becomes nobody's child and
  * leaves the session, so that no signal meant for recorder reaches it.
  *
- * One request is one wakeup and one process_vm_writev(): the task waits about
+ * One request is one wakeup, one read and one write (seat.c): the task waits about
  * ten microseconds. The agent runs ahead of ordinary tasks, since a waiting
  * task spins and the agent may need its CPU.
  */
@@ -20,7 +20,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "agent.h"
@@ -28,18 +27,33 @@
 #include "gate.h"
 #include "log.h"
 #include "recorder.skel.h"
+#include "source/seat.h"
 
 #define LOOK_MS		1000	/* between looks at all slots, for a request that found no room in its ring */
 #define LEAVE_MS	200	/* between counts of the tasks that need it, once recorder is gone */
 #define LEAVE_COUNTS	10	/* counts of none before it leaves when recorder was killed: its links are still being closed */
-#define HOLDS_MAX	1024	/* links it keeps */
+#define HOLDS_MAX	1024	/* links it keeps that can be let go of before its end */
+#define ANSWER_MS	100
 
 struct agent {
 	int	socket;
 };
 
+/* A message to the agent. */
+struct word {
+	uint64_t file;		/* 'l', 'f': a number for the file */
+	uint64_t what;		/* 'l': a link comes with it; 'f': let go of that file's; 'd': leave when you can */
+};
+
+struct hold {
+	uint64_t file;
+	int	 fd;
+};
+
 /* The agent's own side. */
 struct serving {
+	struct hold	    hold[HOLDS_MAX];
+	unsigned	    holds;
 	struct gate_slot   *slot;	/* GATE_SLOTS, shared with BPF */
 	struct ring_buffer *requests;
 	volatile __u64	   *hijacked;	/* counted by a read of the iterator */
@@ -86,19 +100,6 @@ static int serving_open(struct serving *s, struct recorder_bpf *bpf)
 	return 0;
 }
 
-/* Write the slot's words into its task, which stands still for it. */
-static bool write_words(const struct gate_slot *s)
-{
-	struct iovec from[GATE_FRAMES], to[GATE_FRAMES];
-	unsigned n = MIN(s->count, (__u32)GATE_FRAMES);
-
-	for (unsigned i = 0; i < n; i++) {
-		from[i] = (struct iovec){ (void *)&s->word[i].value, sizeof(__u64) };
-		to[i] = (struct iovec){ (void *)(uintptr_t)s->word[i].addr, sizeof(__u64) };
-	}
-	return process_vm_writev(s->tid, from, n, to, n, 0) == (ssize_t)(n * sizeof(__u64));
-}
-
 static bool move(struct gate_slot *s, __u32 from, __u32 to)
 {
 	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -108,7 +109,7 @@ static void serve_slot(struct gate_slot *s)
 {
 	if (s->kind != GATE_WRITE || !move(s, GATE_WAITING, GATE_SERVING))
 		return;
-	if (!move(s, GATE_SERVING, write_words(s) ? GATE_DONE : GATE_FAILED))
+	if (!move(s, GATE_SERVING, seat_write(s) ? GATE_DONE : GATE_FAILED))
 		move(s, GATE_LEFT, GATE_FREE);
 }
 
@@ -145,25 +146,53 @@ static bool is_needed(struct serving *s)
 	return n < 0 || *s->hijacked;
 }
 
-/* A link to hold, the word to leave, or the end of recorder. */
+static void hold(struct serving *s, uint64_t file, const struct msghdr *msg)
+{
+	const struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+
+	if (!c || c->cmsg_type != SCM_RIGHTS || s->holds == HOLDS_MAX)
+		return;			/* held all the same: by being open */
+	s->hold[s->holds].file = file;
+	memcpy(&s->hold[s->holds++].fd, CMSG_DATA(c), sizeof(int));
+}
+
+static void let_go(struct serving *s, uint64_t file)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < s->holds; i++)
+		if (s->hold[i].file == file)
+			close(s->hold[i].fd);
+		else
+			s->hold[left++] = s->hold[i];
+	s->holds = left;
+	send(s->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* A link to hold, one to let go of, the word to leave, or the end of recorder. */
 static void hear(struct serving *s)
 {
 	union {
 		struct cmsghdr h;
 		char	       room[CMSG_SPACE(sizeof(int))];
 	} control;
-	char word;
-	struct iovec iov = { &word, 1 };
+	struct word word;
+	struct iovec iov = { &word, sizeof(word) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	ssize_t n = recvmsg(s->socket, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n == 1 && word == 'd')
-		s->is_dismissed = true;
+	if (n == sizeof(word)) {
+		switch (word.what) {
+		case 'l': hold(s, word.file, &msg); break;
+		case 'f': let_go(s, word.file); break;
+		case 'd': s->is_dismissed = true; break;
+		}
+	}
 	if (n > 0)
-		return;		/* a link: held by being open */
+		return;
 	s->is_alone = true;
 	*s->exec_open = false;		/* nobody is left to serve those who wait at an exec */
 }
@@ -277,24 +306,38 @@ int agent_start(struct agent **ret, struct recorder_bpf *bpf)
 	return err;
 }
 
-int agent_hold(struct agent *a, int link_fd)
+int agent_hold(struct agent *a, int link_fd, const struct probed *file)
 {
 	union {
 		struct cmsghdr h;
 		char	       room[CMSG_SPACE(sizeof(int))];
 	} control = { .h = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
-	struct iovec iov = { "l", 1 };
+	struct word word = { (uintptr_t)file, 'l' };
+	struct iovec iov = { &word, sizeof(word) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 
 	memcpy(CMSG_DATA(&control.h), &link_fd, sizeof(link_fd));
-	return sendmsg(a->socket, &msg, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+	return sendmsg(a->socket, &msg, MSG_NOSIGNAL) == sizeof(word) ? 0 : -errno;
+}
+
+void agent_let_go(struct agent *a, const struct probed *file)
+{
+	struct word word = { (uintptr_t)file, 'f' };
+	struct pollfd answer = { .fd = a->socket, .events = POLLIN };
+	char c;
+
+	while (recv(a->socket, &c, 1, MSG_DONTWAIT) > 0)
+		;			/* that came too late */
+	if (send(a->socket, &word, sizeof(word), MSG_NOSIGNAL) != sizeof(word) ||
+	    poll(&answer, 1, ANSWER_MS) <= 0 || recv(a->socket, &c, 1, MSG_DONTWAIT) != 1)
+		detail("agent: does not answer; it may keep links of a file that was rewritten");
 }
 
 void agent_dismiss(struct agent *a)
 {
 	if (!a)
 		return;
-	send(a->socket, "d", 1, MSG_NOSIGNAL);
+	send(a->socket, &(struct word){ .what = 'd' }, sizeof(struct word), MSG_NOSIGNAL);
 	free(a);			/* the socket stays open: its end tells that all our links are gone */
 }

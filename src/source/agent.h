@@ -14,13 +14,17 @@
 #include <stdbool.h>
 
 struct agent;
+struct probed;
 struct recorder_bpf;
 
 /* Start it, once @bpf is loaded. Best before threads are made and the command is launched. */
 int  agent_start(struct agent **ret, struct recorder_bpf *bpf);
 
-/* Keep @link_fd open as long as the agent lives; a copy goes over, the caller keeps his. */
-int  agent_hold(struct agent *a, int link_fd);
+/* Keep @link_fd open as long as the agent lives; a copy goes over, the caller keeps his. @file: whose probes it holds. */
+int  agent_hold(struct agent *a, int link_fd, const struct probed *file);
+
+/* Close the copies of @file's links, before the caller closes his own: so the agent does not wait for their end. */
+void agent_let_go(struct agent *a, const struct probed *file);
 
 /* It may leave as soon as our process has ended and no task needs it. Frees @a. */
 void agent_dismiss(struct agent *a);

@@ -19,8 +19,10 @@
 #include "log.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/probed.h"
 #include "source/rows.h"
 #include "source/tracefs.h"
+#include "taskstate.h"
 #include "unwind.h"
 
 #ifndef ENOTSUPP
@@ -116,9 +118,17 @@ static bool is_left_out(const struct config *cfg, const struct func *f, const st
 	return false;
 }
 
+/* With sessions the process decides besides, call by call: bpf/returns.bpf.c. */
+static bool may_probe_returns(const struct config *cfg, const struct image *img)
+{
+	if (cfg->returns == RETURNS_NEVER || img->is_go || !unwind_possible())
+		return false;
+	return cfg->returns == RETURNS_ALWAYS || unwind_is_safe(img);
+}
+
 static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
 {
-	bool returns = !img->is_go && unwind_possible() && unwind_is_safe(img);
+	bool returns = may_probe_returns(cfg, img);
 
 	if (!returns)
 		tally.files_without_returns++;
@@ -151,7 +161,7 @@ static int attach_multi(struct bpf_program *prog, int type, unsigned flags, cons
 		return 0;
 	fd = bpflink_uprobe_multi(bpf_program__fd(prog), type, path, b->offset, b->cookie, b->count, flags, 0);
 	if (fd >= 0)
-		return links_keep_fd(&links, fd);
+		return links_keep_fd(&links, fd, probed_at(path, b->offset, b->count));
 	if (b->count == 1) {
 		tally.left[LEFT_REFUSED]++;
 		detail("the kernel refuses the site at offset 0x%lx: %s", b->offset[0], strerror(-fd));
@@ -173,7 +183,7 @@ static int attach_singly(struct bpf_program *prog, bool at_return, const char *p
 	for (unsigned i = 0; i < b->count; i++) {
 		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = b->cookie[i], .retprobe = at_return);
 		struct bpf_link *link = bpf_program__attach_uprobe_opts(prog, -1, path, b->offset[i], &opts);
-		int err = link ? links_keep(&links, link) : -errno;
+		int err = link ? links_keep(&links, link, probed_at(path, &b->offset[i], 1)) : -errno;
 
 		if (err == -ENOTSUPP || err == -EOPNOTSUPP || err == -EINVAL)
 			tally.left[LEFT_REFUSED]++;
@@ -202,15 +212,23 @@ static int attach_by_multi(struct recorder_bpf *bpf, const char *path, const str
 	return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
 }
 
+static int attach_event(struct bpf_program *prog, bool at_return, const char *path, const struct batch *b)
+{
+	int fd;
+
+	if (!b->count)
+		return 0;
+	fd = tracefs_attach(bpf_program__fd(prog), at_return, path, b->offset, b->count);
+	return fd < 0 ? fd : links_keep_fd(&links, fd, probed_at(path, b->offset, b->count));
+}
+
 static int attach_by_tracefs(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			     const struct batch *entry)
 {
-	int err = tracefs_attach(bpf_program__fd(bpf->progs.function_exit_at), true, path, both->offset, both->count);
+	int err = attach_event(bpf->progs.function_exit_at, true, path, both);
 
-	err = err ?: tracefs_attach(bpf_program__fd(bpf->progs.function_entry_at), false, path, both->offset,
-				    both->count);
-	return err ?: tracefs_attach(bpf_program__fd(bpf->progs.function_entry_only_at), false, path, entry->offset,
-				     entry->count);
+	err = err ?: attach_event(bpf->progs.function_entry_at, false, path, both);
+	return err ?: attach_event(bpf->progs.function_entry_only_at, false, path, entry);
 }
 
 static int attach_by_perf(struct recorder_bpf *bpf, const char *path, const struct batch *both,
@@ -288,6 +306,11 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 	return 0;
 }
 
+static void function_forget(const struct probed *file)
+{
+	links_let_go(&links, file);
+}
+
 static void function_detach(void)
 {
 	links_release(&links);
@@ -315,6 +338,7 @@ const struct source_ops source_function = {
 	.name	 = "function",
 	.plan	 = function_plan,
 	.image	 = function_image,
+	.forget	 = function_forget,
 	.detach	 = function_detach,
 	.summary = function_summary,
 };

@@ -1,13 +1,13 @@
 /*
- * gate.c - who execs a file waits until that is probed.
+ * gate.c - who execs a file waits until that is probed; who has mapped libraries, until they were looked at.
  *
  * The best place is before the exec, at the C library's execve(): nobody has the
  * file mapped yet. What does not come by there is held at its first instruction,
- * where setting probes takes longer, in a memory that is in use. The first instruction of a dynamically linked program is the dynamic
- * linker's entry point, so one site in that file is the gate of them all; it is
- * set at once for this machine's own, for others when the first image names
- * them as its interpreter. A static program has
- * no such site, and is probed as soon as its image is known, but not earlier.
+ * where setting probes takes longer, in a memory that is in use. The first instruction of
+ * a dynamically linked program is the dynamic linker's entry point, so one site in that file
+ * is the gate of them all; it is set at once for this machine's own, for others when the
+ * first image names them as its interpreter. A static program has no such site, and is
+ * probed as soon as its image is known, but not earlier.
  *
  * A task waits inside a BPF program, as an RCU reader. So while one waits
  * nothing may be detached: that would wait for it in turn, until it gives up.
@@ -26,14 +26,16 @@
 #include "image.h"
 #include "kernel.h"
 #include "log.h"
+#include "process.h"
 #include "recorder.skel.h"
 #include "source.h"
 #include "source/library.h"
 #include "source/links.h"
 #include "source/ownstack.h"
+#include "source/probed.h"
 #include "source/rows.h"
 
-#define LINKERS_MAX	16	/* dynamic linkers with a gate: 64-bit, 32-bit, other C libraries, containers */
+#define FILES_MAX	32	/* with a gate: dynamic linkers, C libraries; 64-bit, 32-bit, of containers */
 #define SEGMENTS_MAX	64
 
 static struct {
@@ -41,16 +43,17 @@ static struct {
 	struct ring_buffer *notices;
 	struct gate_slot   *slot;
 	struct links	    links;
-	struct stat	    linker[LINKERS_MAX];
-	unsigned	    linkers;
+	const struct probed *file[FILES_MAX];	/* with a gate */
+	unsigned	    files;
 	gate_fn		    fn;		/* during gate_serve() */
 	void		   *fn_ctx;
+	bool		    is_blind;	/* said that /proc does not show who waits */
 	uint64_t	    late;	/* execs that were not served in time */
 } gate;
 
 static bool is_wanted(const struct config *cfg)
 {
-	return cfg->functions && cfg->follow && kernel_has(HAVE_UPROBE_SLEEPABLE);
+	return cfg->functions && kernel_has(HAVE_UPROBE_SLEEPABLE);
 }
 
 static void plan_program(struct bpf_program *prog)
@@ -67,7 +70,15 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 		return 0;
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.exec_call);
+	plan_program(bpf->progs.maps_gate);
+	bpf->rodata->maps_are_seen = cfg->syscalls;
 	return 0;
+}
+
+void gate_open(bool is_open)
+{
+	if (gate.bpf)
+		gate.bpf->data->gate_exec_open = is_open;
 }
 
 void gate_attaching(bool begins)
@@ -82,12 +93,21 @@ static bool move(struct gate_slot *s, __u32 from, __u32 to)
 }
 
 /* Let the task of @n go on, unless it has gone already. */
-static void release(const struct gate_notice *n)
+static void release(const struct gate_notice *n, enum gate_state answer)
 {
 	struct gate_slot *s = &gate.slot[n->slot];
 
 	if (s->ticket == n->ticket)
-		move(s, GATE_WAITING, GATE_DONE);
+		move(s, GATE_WAITING, answer);
+}
+
+/* Only its task frees a slot, so while this is true the numbers in @n are that task's. */
+static bool is_waiting(const struct gate_notice *n)
+{
+	const struct gate_slot *s = &gate.slot[n->slot];
+
+	return __atomic_load_n(&s->state, __ATOMIC_SEQ_CST) == GATE_WAITING &&
+	       __atomic_load_n(&s->ticket, __ATOMIC_SEQ_CST) == n->ticket;
 }
 
 static void know(const struct gate_file *f)
@@ -98,40 +118,44 @@ static void know(const struct gate_file *f)
 		detail("gate: cannot note a file as known: %s", strerror(errno));
 }
 
-/* A path that leads to a known file need not be asked about again; relative ones lead elsewhere from elsewhere. */
-static void know_path(const char *path)
+/* Do what the task of @n waits for. Only GATE_MAPPED is told more than that it was done. */
+static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 {
-	struct gate_path p = {};
-	size_t len = strlen(path);
-	__u32 yes = 1;
+	__cleanup(close_fd) int proc = process_open(n->pid);
+	char path[sizeof(gate.slot->path)];
+	int err;
 
-	if (*path != '/' || len >= sizeof(p.text))
-		return;
-	memcpy(p.text, path, len);
-	(void)bpf_map_update_elem(bpf_map__fd(gate.bpf->maps.gate_paths), &p, &yes, BPF_ANY);
+	snprintf(path, sizeof(path), "%.*s", (int)sizeof(path) - 1, gate.slot[n->slot].path);
+	*answer = n->what == GATE_MAPPED ? GATE_FAILED : GATE_DONE;
+	if (!is_waiting(n))
+		return 0;
+	if (proc < 0) {
+		if (!gate.is_blind)
+			warn("programs exec'd are not probed: /proc does not show process %u", n->pid);
+		gate.is_blind = true;
+		return 0;
+	}
+	err = gate.fn(gate.fn_ctx, n, proc, n->what == GATE_EXEC_CALL ? path : NULL);
+	if (n->what == GATE_EXECED)
+		know(&n->file);
+	if (!err)
+		*answer = GATE_DONE;
+	return MIN(err, 0);
 }
 
 static int on_notice(void *ctx, void *data, size_t len)
 {
 	const struct gate_notice *n = data;
-	char path[sizeof(gate.slot->path)];
+	enum gate_state answer;
 	int err;
 
 	(void)ctx;
 	if (len < sizeof(*n) || n->slot >= GATE_EXEC_SLOTS)
 		return 0;
-	if (n->is_exec_call) {
-		snprintf(path, sizeof(path), "%.*s", (int)sizeof(path) - 1, gate.slot[n->slot].path);
-		err = gate.fn(gate.fn_ctx, n, path);
-		if (!err)
-			know_path(path);
-	} else {
-		err = gate.fn(gate.fn_ctx, n, NULL);
-		know(&n->file);
-	}
-	release(n);
+	err = serve_waiting(n, &answer);
+	release(n, answer);
 	gate.bpf->data->gate_exec_open = true;
-	return MIN(err, 0);
+	return err;
 }
 
 int gate_fd(void)
@@ -179,34 +203,62 @@ static int attach_at(struct bpf_program *prog, int fd, unsigned long offset)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (kernel_has(HAVE_UPROBE_MULTI)) {
 		err = bpflink_uprobe_multi(bpf_program__fd(prog), BPFLINK_UPROBE_MULTI, path, &offset, NULL, 1, 0, 0);
-		return err < 0 ? err : links_keep_fd(&gate.links, err);
+		return err < 0 ? err : links_keep_fd(&gate.links, err, probed_at(path, &offset, 1));
 	}
 	link = bpf_program__attach_uprobe(prog, false, -1, path, offset);
-	return link ? links_keep(&gate.links, link) : -errno;
+	return link ? links_keep(&gate.links, link, probed_at(path, &offset, 1)) : -errno;
 }
 
-static bool has_gate(const struct stat *st)
+/* True the first time it is asked about a file, and again when that was rewritten. */
+static bool is_new_file(int fd)
 {
-	for (unsigned i = 0; i < gate.linkers; i++)
-		if (gate.linker[i].st_dev == st->st_dev && gate.linker[i].st_ino == st->st_ino)
-			return true;
-	return false;
+	struct probed *p = probed_file(fd);
+
+	for (unsigned i = 0; i < gate.files; i++)
+		if (gate.file[i] == p)
+			return false;
+	if (!p || gate.files == FILES_MAX || !probed_renew(p))
+		return false;
+	gate.file[gate.files++] = p;
+	return true;
 }
 
-static int set_gate(const char *linker)
+static void set_gate(int fd, const char *linker)
 {
-	__cleanup(close_fd) int fd = open(linker, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	unsigned long offset;
 	struct stat st;
 	int err;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || has_gate(&st) || gate.linkers == LINKERS_MAX)
-		return 0;
-	gate.linker[gate.linkers++] = st;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_new_file(fd))
+		return;
 	offset = entry_offset(fd);
 	err = offset ? attach_at(gate.bpf->progs.exec_gate, fd, offset) : -ENOEXEC;
 	if (err)
 		detail("gate: none at '%s': programs it starts are probed a little late: %s", linker, strerror(-err));
+}
+
+/* Dynamic linkers call it when they have mapped libraries and run nothing of theirs yet: a place for debuggers. */
+static const struct func *debug_state(const struct image *img)
+{
+	for (size_t i = 0; i < img->func_count; i++)
+		if (!strcmp(img->func[i].name, "_dl_debug_state"))
+			return &img->func[i];
+	return NULL;
+}
+
+static int gate_mapped(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+{
+	const struct func *f = debug_state(img);
+	int err;
+
+	(void)bpf;
+	if (!gate.bpf || !f)
+		return 0;
+	if (cfg->follow)
+		set_gate(fd, img->path);
+	err = attach_at(gate.bpf->progs.maps_gate, fd, image_offset(img, f));
+	if (err)
+		detail("gate: none at _dl_debug_state() of '%s': %s", img->path, strerror(-err));
 	return 0;
 }
 
@@ -225,6 +277,8 @@ static int gate_library(void *ctx, int fd, const char *path)
 	uint64_t offset;
 
 	(void)ctx;
+	if (!is_new_file(fd))
+		return 0;
 	if (library_symbol(fd, "execve", &offset) || attach_at(gate.bpf->progs.exec_call, fd, offset))
 		detail("gate: none at execve() of '%s'", path);
 	return 0;
@@ -237,16 +291,27 @@ static void gate_own_exec(const struct image *img, int fd)
 		const struct func *f = &img->func[i];
 
 		if (!strcmp(f->name, "execve") || !strcmp(f->name, "__execve"))
-			(void)attach_at(gate.bpf->progs.exec_call, fd,
-					f->addr + img->load_addr - img->text_addr + img->text_offset);
+			(void)attach_at(gate.bpf->progs.exec_call, fd, image_offset(img, f));
 	}
+}
+
+static void set_gates(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(linkers); i++) {
+		__cleanup(close_fd) int fd = open(linkers[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+		if (fd >= 0)
+			set_gate(fd, linkers[i]);
+	}
+	library_each("libc.so.6", gate_library, NULL);
 }
 
 static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	void *p;
 
-	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate) || !ownstack_has(bpf->progs.exec_call))
+	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate) || !ownstack_has(bpf->progs.exec_call) ||
+	    !ownstack_has(bpf->progs.maps_gate))
 		return 0;
 	p = mmap(NULL, GATE_SLOTS * sizeof(*gate.slot), PROT_READ | PROT_WRITE, MAP_SHARED,
 		 bpf_map__fd(bpf->maps.gate_slots), 0);
@@ -257,23 +322,43 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!gate.notices)
 		return fail(-errno, "cannot read the notices of programs that gate");
 	gate.bpf = bpf;
-	for (size_t i = 0; i < ARRAY_SIZE(linkers); i++)
-		set_gate(linkers[i]);
-	library_each("libc.so.6", gate_library, NULL);
+	if (cfg->follow)
+		set_gates();
+	return 0;
+}
+
+static void gate_forget(const struct probed *file)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < gate.files; i++)
+		if (gate.file[i] != file)
+			gate.file[left++] = gate.file[i];
+	gate.files = left;
+	links_let_go(&gate.links, file);
+}
+
+static int gate_again(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	(void)bpf;
+	if (gate.bpf && cfg->follow)
+		set_gates();
 	return 0;
 }
 
 static int gate_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
-	struct gate_file file = { .ino = img->ino, .dev = img->dev, .gen = img->gen };
+	struct gate_file file = {
+		.ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime,
+	};
 
 	(void)bpf;
-	(void)cfg;
 	if (!gate.bpf)
 		return 0;
 	know(&file);
-	gate_own_exec(img, fd);
-	return img->interp ? set_gate(img->interp) : 0;
+	if (cfg->follow)
+		gate_own_exec(img, fd);
+	return 0;
 }
 
 /* Who waits is let go first, or the detaching would wait for him. */
@@ -289,6 +374,7 @@ static void gate_detach(void)
 		munmap(gate.slot, GATE_SLOTS * sizeof(*gate.slot));
 	gate.slot = NULL;
 	gate.bpf = NULL;
+	gate.files = 0;
 }
 
 static void gate_summary(void)
@@ -302,6 +388,9 @@ const struct source_ops source_gate = {
 	.plan	= gate_plan,
 	.attach	= gate_attach,
 	.image	= gate_image,
+	.mapped	= gate_mapped,
+	.forget	= gate_forget,
+	.again	= gate_again,
 	.detach	= gate_detach,
 	.summary = gate_summary,
 };

@@ -9,25 +9,30 @@
 #include "log.h"
 #include "source/links.h"
 
-int links_keep(struct links *l, struct bpf_link *link)
+static int keep(struct links *l, struct bpf_link *link, int fd, const struct probed *file)
 {
-	int err = grow(&l->link, &l->link_room, l->link_count, sizeof(*l->link));
+	int err = grow(&l->link, &l->room, l->count, sizeof(*l->link));
 
-	if (err)
-		bpf_link__destroy(link);
-	else
-		l->link[l->link_count++] = link;
+	if (!err)
+		l->link[l->count++] = (struct kept){ link, fd, file };
 	return err;
 }
 
-int links_keep_fd(struct links *l, int fd)
+int links_keep(struct links *l, struct bpf_link *link, const struct probed *file)
 {
-	int err = grow(&l->fd, &l->fd_room, l->fd_count, sizeof(*l->fd));
+	int err = keep(l, link, -1, file);
+
+	if (err)
+		bpf_link__destroy(link);
+	return err;
+}
+
+int links_keep_fd(struct links *l, int fd, const struct probed *file)
+{
+	int err = keep(l, NULL, fd, file);
 
 	if (err)
 		close(fd);
-	else
-		l->fd[l->fd_count++] = fd;
 	return err;
 }
 
@@ -37,7 +42,7 @@ int links_attach(struct links *l, struct bpf_program *prog)
 
 	if (!link)
 		return fail(-errno, "cannot attach to the kernel's '%s'", bpf_program__section_name(prog));
-	return links_keep(l, link);
+	return links_keep(l, link, NULL);
 }
 
 /*
@@ -67,16 +72,41 @@ static void close_later(int fd)
 }
 
 /* What libbpf made is undone by it, but for the last of its file descriptors. */
+static void release(const struct kept *k)
+{
+	if (!k->link) {
+		close_later(k->fd);
+		return;
+	}
+	close_later(fcntl(bpf_link__fd(k->link), F_DUPFD_CLOEXEC, 3));
+	bpf_link__destroy(k->link);
+}
+
+bool links_has(const struct links *l, const struct probed *file)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (l->link[i].file == file)
+			return true;
+	return false;
+}
+
+void links_let_go(struct links *l, const struct probed *file)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->link[i].file == file)
+			release(&l->link[i]);
+		else
+			l->link[left++] = l->link[i];
+	l->count = left;
+}
+
 void links_release(struct links *l)
 {
-	for (size_t i = 0; i < l->link_count; i++) {
-		close_later(fcntl(bpf_link__fd(l->link[i]), F_DUPFD_CLOEXEC, 3));
-		bpf_link__destroy(l->link[i]);
-	}
-	for (size_t i = 0; i < l->fd_count; i++)
-		close_later(l->fd[i]);
+	for (size_t i = 0; i < l->count; i++)
+		release(&l->link[i]);
 	free(l->link);
-	free(l->fd);
 	memset(l, 0, sizeof(*l));
 }
 

@@ -4,21 +4,30 @@
 #ifndef LINKS_H
 #define LINKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bpf_link;
 struct bpf_program;
+struct probed;
+
+struct kept {
+	struct bpf_link	    *link;	/* made by libbpf; NULL: @fd */
+	int		     fd;	/* made by bpf(2) directly */
+	const struct probed *file;	/* that it puts breakpoints into; NULL: none */
+};
 
 struct links {
-	struct bpf_link **link;		/* made by libbpf */
-	int		 *fd;		/* made by bpf(2) directly */
-	size_t		  link_count, link_room, fd_count, fd_room;
+	struct kept *link;
+	size_t	     count, room;
 };
 
 /* Attach a tracepoint program to what its section names. Says why it failed. */
 int  links_attach(struct links *l, struct bpf_program *prog);
-int  links_keep(struct links *l, struct bpf_link *link);	/* takes @link */
-int  links_keep_fd(struct links *l, int fd);			/* takes @fd */
+int  links_keep(struct links *l, struct bpf_link *link, const struct probed *file);	/* takes @link */
+int  links_keep_fd(struct links *l, int fd, const struct probed *file);			/* takes @fd */
+bool links_has(const struct links *l, const struct probed *file);	/* any of that file? */
+void links_let_go(struct links *l, const struct probed *file);	/* of those of one file, in the background */
 void links_release(struct links *l);				/* in the background */
 void links_wait(void);						/* until all that were released are gone */
 

@@ -2,8 +2,11 @@
  * task.c - task life: always recorded, since every other source leans on it.
  */
 #include <bpf/libbpf.h>
+#include <errno.h>
 
 #include "config.h"
+#include "log.h"
+#include "process.h"
 #include "recorder.skel.h"
 #include "source/links.h"
 #include "source/rows.h"
@@ -13,6 +16,9 @@ static struct links links;
 static int task_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	bpf->rodata->follow = cfg->follow;
+	bpf->rodata->own_pid_ns = process_namespace();
+	if (!bpf->rodata->own_pid_ns)
+		return fail(-errno, "cannot tell which PID namespace this is: /proc/self/ns/pid");
 	bpf_program__set_autoload(bpf->progs.task_new, true);
 	bpf_program__set_autoload(bpf->progs.task_exec, true);
 	bpf_program__set_autoload(bpf->progs.task_name, true);

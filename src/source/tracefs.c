@@ -13,16 +13,13 @@
 #include "base.h"
 #include "kernel.h"
 #include "log.h"
+#include "source/links.h"
 #include "source/tracefs.h"
 
 #define GROUP		"recorder_"
 #define BATCH_BYTES	4000	/* the kernel takes a page of lines at a time */
 
-static struct {
-	int	*fd;		/* of perf events, one per set */
-	size_t	 count, room;
-	unsigned sets;		/* events named so far */
-} tracefs;
+static unsigned sets;		/* events named so far */
 
 static int open_tracefs(const char *name, int flags)
 {
@@ -76,25 +73,22 @@ static int run_program(int prog_fd, int id)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = id };
 	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	int err = fd < 0 ? -errno : grow(&tracefs.fd, &tracefs.room, tracefs.count, sizeof(*tracefs.fd));
+	int err = fd < 0 ? -errno : 0;
 
 	if (!err && (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)))
 		err = -errno;
-	if (err)
-		close_fd(&fd);
-	else
-		tracefs.fd[tracefs.count++] = fd;
+	if (!err)
+		return fd;
+	close_fd(&fd);
 	return err;
 }
 
 int tracefs_attach(int prog_fd, bool at_return, const char *path, const unsigned long *offset, unsigned count)
 {
 	__cleanup(close_fd) int fd = open_tracefs("uprobe_events", O_WRONLY | O_APPEND);
-	unsigned set = tracefs.sets++;
+	unsigned set = sets++;
 	int err = fd < 0 ? fd : 0, id;
 
-	if (!count)
-		return 0;
 	err = err ?: define(fd, set, at_return, path, offset, count);
 	id = err ?: event_id(set);
 	return id < 0 ? id : run_program(prog_fd, id);
@@ -147,9 +141,8 @@ static void remove_events(void)
 
 void tracefs_release(void)
 {
-	for (size_t i = 0; i < tracefs.count; i++)
-		close(tracefs.fd[i]);
-	free(tracefs.fd);
-	memset(&tracefs, 0, sizeof(tracefs));
+	if (sets)
+		links_wait();		/* an event in use cannot be removed */
+	sets = 0;
 	remove_events();
 }

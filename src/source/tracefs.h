@@ -13,9 +13,9 @@
 /*
  * Run the program @prog_fd (of type kprobe) at @count places of the file @path,
  * at the returns of the functions that begin there if @at_return. @path has no
- * spaces: /proc/self/fd/N. Returns 0 or a negative errno.
+ * spaces: /proc/self/fd/N. Returns the fd whose closing ends it, or a negative errno.
  */
 int  tracefs_attach(int prog_fd, bool at_return, const char *path, const unsigned long *offset, unsigned count);
-void tracefs_release(void);	/* of all that was attached; also what a killed recorder left behind */
+void tracefs_release(void);	/* the events of all that was closed; also what a killed recorder left behind */
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * unwind.c - return probes and unwinders made to live together: which functions are watched for it, and where.
  *
- * bpf/gate.bpf.c says how. Here the entry points of unwinders are found: in the
- * libraries of this machine that have them, before anything runs, and in every
- * file seen later that brings its own (static C++ and Rust programs). It is a
- * source that makes no records.
+ * bpf/gate.bpf.c says how. Here the entry points of unwinders are found, in each
+ * file that a recorded process is about to run or has mapped, and BPF is told
+ * which files may lie in a process whose returns are probed (bpf/returns.bpf.c).
+ * It is a source that makes no records.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -17,15 +17,16 @@
 #include "base.h"
 #include "bpflink.h"
 #include "config.h"
+#include "gate.h"
 #include "image.h"
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
 #include "source.h"
 #include "source/agent.h"
-#include "source/library.h"
 #include "source/links.h"
 #include "source/ownstack.h"
+#include "source/probed.h"
 #include "source/rows.h"
 #include "unwind.h"
 
@@ -56,25 +57,18 @@ static const struct point {
 	{ "unw_backtrace",		LOOKS },
 };
 
-/* Libraries that have them, looked for in every folder of this machine's loader. */
-static const char *const libraries[] = { "libgcc_s.so.1", "libstdc++.so.6", "libc++abi.so.1", "libunwind.so.8", "libunwind.so.1" };
 /* File offsets for the two programs. */
 struct sites {
 	unsigned long begin[SITES_MAX], end[SITES_MAX];
 	unsigned      begins, ends;
 };
 
-struct file_id {
-	dev_t dev;
-	ino_t ino;
-};
-
 static struct {
 	struct agent *agent;
-	struct file_id *seen;		/* attached already */
-	size_t		count, room;
 	struct links	links;		/* the agent has copies */
 	bool		is_off;		/* this kernel cannot */
+	unsigned	forbids;	/* files that keep return probes away */
+	char	       *forbidding;	/* the first of them */
 	const volatile __u64 *failed;	/* BPF's unwind_failed */
 } unwind;
 
@@ -153,29 +147,29 @@ static const struct point *point_of(const char *name)
 	return NULL;
 }
 
-static int keep_link_fd(int fd)
+static int keep_link_fd(int fd, const struct probed *file)
 {
 	int err;
 
 	if (fd < 0)
 		return fd;
-	err = agent_hold(unwind.agent, fd);
+	err = agent_hold(unwind.agent, fd, file);
 	if (err)
 		close(fd);
-	return err ?: links_keep_fd(&unwind.links, fd);
+	return err ?: links_keep_fd(&unwind.links, fd, file);
 }
 
 /* Takes @link; NULL: what libbpf answers when it could not make one. */
-static int keep_link(struct bpf_link *link)
+static int keep_link(struct bpf_link *link, const struct probed *file)
 {
 	int err;
 
 	if (!link)
 		return -errno;
-	err = agent_hold(unwind.agent, bpf_link__fd(link));
+	err = agent_hold(unwind.agent, bpf_link__fd(link), file);
 	if (err)
 		bpf_link__destroy(link);
-	return err ?: links_keep(&unwind.links, link);
+	return err ?: links_keep(&unwind.links, link, file);
 }
 
 static int attach_sites(struct bpf_program *prog, const char *path, const unsigned long *site, unsigned count)
@@ -186,9 +180,10 @@ static int attach_sites(struct bpf_program *prog, const char *path, const unsign
 		return 0;
 	if (kernel_has(HAVE_UPROBE_MULTI))
 		return keep_link_fd(bpflink_uprobe_multi(bpf_program__fd(prog), BPFLINK_UPROBE_MULTI, path, site, NULL,
-							 count, 0, 0));
+							 count, 0, 0), probed_at(path, site, count));
 	for (unsigned i = 0; i < count && !err; i++)
-		err = keep_link(bpf_program__attach_uprobe(prog, false, -1, path, site[i]));
+		err = keep_link(bpf_program__attach_uprobe(prog, false, -1, path, site[i]),
+				probed_at(path, &site[i], 1));
 	return err;
 }
 
@@ -202,51 +197,12 @@ static int attach_file(struct recorder_bpf *bpf, int fd, const struct sites *s)
 	return err ?: attach_sites(bpf->progs.unwind_end, path, s->end, s->ends);
 }
 
-/* True the first time it is asked about a file. */
-static bool is_new_file(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return false;
-	for (size_t i = 0; i < unwind.count; i++)
-		if (unwind.seen[i].dev == st.st_dev && unwind.seen[i].ino == st.st_ino)
-			return false;
-	if (grow(&unwind.seen, &unwind.room, unwind.count, sizeof(*unwind.seen)))
-		return false;
-	unwind.seen[unwind.count++] = (struct file_id){ st.st_dev, st.st_ino };
-	return true;
-}
-
-struct found {
-	struct sites sites;
-	int	     fd;
-};
-
-static void add_if_point(void *ctx, const char *name, uint64_t offset, uint64_t size)
-{
-	const struct point *p = point_of(name);
-	struct found *f = ctx;
-
-	if (p)
-		add_point(&f->sites, p, f->fd, offset, size);
-}
-
-static int attach_library(void *ctx, int fd, const char *path)
-{
-	struct found f = { .fd = fd };
-
-	if (!is_new_file(fd) || library_symbols(fd, add_if_point, &f))
-		return 0;
-	detail("unwinder: %s: %u entry points, %u ends", path, f.sites.begins, f.sites.ends);
-	return attach_file(ctx, fd, &f.sites);
-}
-
 static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	struct bpf_program *progs[] = { bpf->progs.unwind_begin, bpf->progs.unwind_end };
 	bool multi = kernel_has(HAVE_UPROBE_MULTI);
 
+	bpf->rodata->returns_when = cfg->returns;
 	unwind.is_off = !cfg->functions || !unwind_possible();
 	if (unwind.is_off)
 		return 0;
@@ -263,8 +219,6 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	int err;
-
 	(void)cfg;
 	if (unwind.is_off)
 		return 0;
@@ -274,39 +228,78 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 		return 0;
 	}
 	unwind.failed = &bpf->bss->unwind_failed;
-	err = agent_start(&unwind.agent, bpf);
-	for (size_t i = 0; !err && i < ARRAY_SIZE(libraries); i++)
-		err = library_each(libraries[i], attach_library, bpf);
-	return err;
+	return agent_start(&unwind.agent, bpf);
 }
 
-static int unwind_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+static void unwind_forget(const struct probed *file)
+{
+	if (!links_has(&unwind.links, file))
+		return;
+	agent_let_go(unwind.agent, file);
+	links_let_go(&unwind.links, file);
+}
+
+/* Guard what @img has of an unwinder: libstdc++ has its ends only. False when that cannot be done. */
+static bool guard(struct recorder_bpf *bpf, const struct image *img, int fd)
 {
 	struct sites s = {};
+	int err;
 
-	(void)cfg;
-	if (!bpf || unwind.is_off || !img->has_unwinder || !is_new_file(fd))
-		return 0;
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
 		const struct point *p = f->flags & FUNC_PLT ? NULL : point_of(f->name);
 
 		if (p)
-			add_point(&s, p, fd, f->addr + img->load_addr - img->text_addr + img->text_offset, f->size);
+			add_point(&s, p, fd, image_offset(img, f), f->size);
 	}
-	return attach_file(bpf, fd, &s);
+	if (!s.begins && !s.ends)
+		return img->walker != WALKER_NAMED;
+	err = attach_file(bpf, fd, &s);
+	detail("unwinder: %s: %u entry points, %u ends%s%s", img->path, s.begins, s.ends, err ? ": " : "",
+	       err ? strerror(-err) : "");
+	return !err && (s.begins || img->walker != WALKER_NAMED);
+}
+
+/* Of the files that keep return probes away, the first is named. */
+static void note_forbidding(const struct image *img)
+{
+	if (!unwind.forbids++)
+		unwind.forbidding = strdup(img->path);
+	detail("returns are not probed where '%s' is mapped: it holds %s", img->path,
+	       img->walker == WALKER_RUNTIME ? "a run time that looks at return addresses" :
+					       "an unwinder that cannot be guarded");
+}
+
+static int unwind_mapped(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+{
+	struct gate_file file = {
+		.ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime,
+	};
+	__u32 may = unwind_is_safe(img);
+
+	if (!bpf || !cfg->functions)
+		return 0;
+	if (may && !unwind.is_off)
+		may = guard(bpf, img, fd);
+	if (!may)
+		note_forbidding(img);
+	if (bpf_map_update_elem(bpf_map__fd(bpf->maps.returns_files), &file, &may, BPF_ANY))
+		detail("cannot note what '%s' holds: %s", img->path, strerror(errno));
+	return !may;
 }
 
 static void unwind_detach(void)
 {
 	links_release(&unwind.links);
-	free(TAKE(unwind.seen));
-	unwind.count = unwind.room = 0;
 	agent_dismiss(TAKE(unwind.agent));
 }
 
 static void unwind_summary(void)
 {
+	if (unwind.forbids)
+		say("returns are not probed where '%s'%s is mapped, which looks at return addresses (-v: why)",
+		    unwind.forbidding ?: "?", unwind.forbids > 1 ? " or another of its kind" : "");
+	free(TAKE(unwind.forbidding));
 	if (unwind.failed && *unwind.failed)
 		say("exceptions: %llu stacks were not served in time; what threw there may have died of it",
 		    (unsigned long long)*unwind.failed);
@@ -323,23 +316,15 @@ bool unwind_possible(void)
 
 bool unwind_is_safe(const struct image *img)
 {
-	if (!img->has_unwinder)
-		return true;
-	if (!unwind_possible())
-		return false;
-	if (img->interp)
-		return true;	/* the unwinder is a library's */
-	for (size_t i = 0; i < img->func_count; i++)
-		if (!(img->func[i].flags & FUNC_PLT) && point_of(img->func[i].name) == &points[0])
-			return true;
-	return false;
+	return img->walker == WALKER_NONE || (img->walker == WALKER_NAMED && unwind_possible());
 }
 
 const struct source_ops source_unwind = {
 	.name	 = "unwind",
 	.plan	 = unwind_plan,
 	.attach	 = unwind_attach,
-	.image	 = unwind_image,
+	.mapped	 = unwind_mapped,
+	.forget	 = unwind_forget,
 	.detach	 = unwind_detach,
 	.summary = unwind_summary,
 };

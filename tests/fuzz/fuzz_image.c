@@ -24,7 +24,7 @@ static void read_file(const uint8_t *data, size_t size)
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	if (image_read(&img, fd) == 0) {
+	if (image_read(&img, fd, IMAGE_FUNCTIONS) == 0) {
 		if (image_pack(img, &block, &len) || image_unpack(&copy, block, len))
 			abort();	/* what was read must be sane */
 		for (size_t i = 0; i < copy->func_count; i++)

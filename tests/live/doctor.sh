@@ -50,9 +50,17 @@ doctor() {
 	[ "$(awk '{ if (length > n) n = length } END { print (n <= 100) }' <<< "$text")" = 1 ] || { echo "lines too long"; return 1; }
 }
 check "--doctor where recording is possible" doctor
+
+# What --doctor promises is what a load of the whole object gave: here its maps need more files than may be open.
+no_load() {
+	(ulimit -n 20; "$binary" --doctor > text 2> err); equal $? 1 || { cat text; return 1; }
+	grep -qE '^recording is not possible: the kernel does not take the BPF programs: .*Too many open files' text && [ ! -s err ] || { cat text err; return 1; }
+}
+check "--doctor says what of the programs the kernel does not take" no_load
 denied() { "$binary" --doctor --no-feature uprobe-session | grep -qE '^  uprobe-session +denied '; }
 check "--doctor shows what was denied" denied
-doctor_of_nobody() { "${nobody[@]}" "$binary" --doctor > text; equal $? 1 && grep -q '^recording is not possible: .*root' text; }
+doctor_of_nobody() { "${nobody[@]}" "$binary" --doctor > text; equal $? 1 && grep -q '^recording is not possible: .*root' text &&
+	grep -q 'cannot be tried without these rights' text; }
 check "--doctor for an ordinary user" doctor_of_nobody
 
 # Nothing of ours must be left behind by the trials: no probe, no program, no process.

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """rawcount.py FILE - counts the records of a raw recording by class, and what its LOST records say was not stored.
 
-Prints "stored TASK SYSCALL FUNCTION", "lost TASK SYSCALL FUNCTION" and "task-lost TASK SYSCALL FUNCTION": include/record.h
-has the records, src/flow/raw.h the file. Written from those headers alone, so that it can disagree with recorder.
+Prints "stored TASK SYSCALL FUNCTION", "lost TASK SYSCALL FUNCTION", "task-lost TASK SYSCALL FUNCTION" and "returns N",
+those of functions that were seen: include/record.h has the records, src/flow/raw.h the file. Written from those headers alone, so that it can disagree with recorder.
 """
 import struct
 import sys
 
 TASK, SYSCALL, FUNCTION = range(3)
 CLASS = {1: TASK, 2: TASK, 3: TASK, 4: TASK, 5: TASK, 6: SYSCALL, 7: SYSCALL, 8: FUNCTION, 9: FUNCTION}
-REC_TASK_LOST, REC_LOST = 10, 11
+REC_FUNC_EXIT, REC_TASK_LOST, REC_LOST = 9, 10, 11
 BLOCK_ROUND = 3
 
 
@@ -26,6 +26,7 @@ def main():
     data = open(sys.argv[1], "rb").read()
     assert data[:8] == b"RECRAW1\n", "not a raw recording"
     stored, lost, task_lost = [0] * 3, [0] * 3, [0] * 3
+    returns = 0
     at = 8
     while at < len(data):
         kind, _, size = struct.unpack_from("=IIQ", data, at)
@@ -36,6 +37,7 @@ def main():
             begin = at + 16 + 8 * chunks
             for length in lengths:
                 for rec, body in records(data[begin:begin + length]):
+                    returns += rec == REC_FUNC_EXIT
                     if rec in CLASS:
                         stored[CLASS[rec]] += 1
                     elif rec in (REC_LOST, REC_TASK_LOST):
@@ -47,6 +49,7 @@ def main():
     print("stored", *stored)
     print("lost", *lost)
     print("task-lost", *task_lost)
+    print("returns", returns)
 
 
 main()

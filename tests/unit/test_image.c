@@ -387,14 +387,14 @@ TEST(image_refuses_what_is_no_program_of_this_machine)
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		fd = open(files[i].source, O_RDONLY);
-		CHECK_INT(image_read(&img, fd), files[i].want);
+		CHECK_INT(image_read(&img, fd, IMAGE_FUNCTIONS), files[i].want);
 		close(fd);
 	}
 	head[16] = 2;		/* ET_EXEC */
 	head[18] = 8;		/* of a MIPS */
 	write_file(in_dir("mips"), head, sizeof(head));
 	fd = open(in_dir("mips"), O_RDONLY);
-	CHECK_INT(image_read(&img, fd), -ENOEXEC);
+	CHECK_INT(image_read(&img, fd, IMAGE_FUNCTIONS), -ENOEXEC);
 	close(fd);
 	CHECK(img == NULL);
 }
@@ -420,7 +420,7 @@ static int try_damaged(int fd)
 	__cleanup(image_destroyp) struct image *img = NULL, *copy = NULL;
 	__cleanup(free_ptr) void *block = NULL;
 	size_t len;
-	int err = image_read(&img, fd);
+	int err = image_read(&img, fd, IMAGE_FUNCTIONS);
 
 	if (err) {
 		CHECK(err < 0 && !img);
@@ -511,6 +511,7 @@ TEST(image_packed_and_unpacked_is_the_same)
 	img->ino = 77;
 	img->dev = 8 << 20 | 1;
 	img->gen = 3;
+	img->since = 123456789012;
 	img->first_func = 1000;
 	CHECK_INT(image_pack(img, &block, &len), 0);
 	CHECK_INT(image_unpack(&copy, block, len), 0);
@@ -518,6 +519,7 @@ TEST(image_packed_and_unpacked_is_the_same)
 	CHECK_STR(copy->interp, img->interp);
 	CHECK_STR(copy->build_id, img->build_id);
 	CHECK_INT(copy->ino, 77);
+	CHECK_INT(copy->since, 123456789012);
 	CHECK_INT(copy->first_func, 1000);
 	CHECK_INT(copy->func_count, img->func_count);
 	for (size_t i = 0; i < img->func_count; i++) {

@@ -96,7 +96,7 @@ static inline struct image *read_image(const char *path)
 	struct image *img = NULL;
 
 	CHECK(fd >= 0);
-	CHECK_INT(image_read(&img, fd), 0);
+	CHECK_INT(image_read(&img, fd, IMAGE_FUNCTIONS), 0);
 	close(fd);
 	return img;
 }

@@ -7,7 +7,7 @@
 #include "test_image.h"
 
 /* Readers for the child: what a file that took it over might do. The file's first byte says which. */
-static int bad_reader(struct image **ret, int fd)
+static int bad_reader(struct image **ret, int fd, enum image_depth depth)
 {
 	char what = '\0';
 
@@ -22,7 +22,7 @@ static int bad_reader(struct image **ret, int fd)
 	case 'x': _exit(0);
 	case 'u': return (int)-getuid();
 	case 'e': return -EUCLEAN;
-	default:  return image_read(ret, fd);
+	default:  return image_read(ret, fd, depth);
 	}
 	return -EOWNERDEAD;	/* what was forbidden has worked */
 }
@@ -34,7 +34,7 @@ static int ask_child(struct image_child *c, const char *text, struct image **img
 	write_file(in_dir("word"), text, strlen(text));
 	fd = open(in_dir("word"), O_RDONLY | O_CLOEXEC);
 	CHECK(fd >= 0);
-	return image_child_read(c, img, fd);
+	return image_child_read(c, img, fd, IMAGE_FUNCTIONS);
 }
 
 static void check_child_lives(struct image_child *c)
@@ -42,7 +42,7 @@ static void check_child_lives(struct image_child *c)
 	__cleanup(image_destroyp) struct image *img = NULL;
 	__cleanup(close_fd) int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
-	CHECK_INT(image_child_read(c, &img, fd), 0);
+	CHECK_INT(image_child_read(c, &img, fd, IMAGE_FUNCTIONS), 0);
 	CHECK(func_named(img, "main", false));
 	CHECK(func_named(img, "image_child_read", false));
 }
@@ -58,8 +58,8 @@ TEST(child_reads_as_image_read_does)
 	CHECK_INT(image_child_start(&c), 0);
 	CHECK(build("program", "program.c", program_c, "-O2"));
 	fd = open(in_dir("program"), O_RDONLY | O_CLOEXEC);
-	CHECK_INT(image_read(&here, fd), 0);
-	CHECK_INT(image_child_read(c, &there, fd), 0);
+	CHECK_INT(image_read(&here, fd, IMAGE_FUNCTIONS), 0);
+	CHECK_INT(image_child_read(c, &there, fd, IMAGE_FUNCTIONS), 0);
 	CHECK_INT(there->func_count, here->func_count);
 	for (size_t i = 0; i < here->func_count; i++) {
 		CHECK_STR(there->func[i].name, here->func[i].name);
@@ -154,7 +154,7 @@ TEST(child_survives_the_loss_of_its_nursery)
 	check_child_lives(c);
 	snprintf(cmd, sizeof(cmd), "pgrep -P %d | head -1", (int)getpid());
 	CHECK(kill(atoi(line_of(cmd)), SIGKILL) == 0);
-	if (image_child_read(c, &img, self) == 0)	/* one file may be lost: the worker dies while it reads */
+	if (image_child_read(c, &img, self, IMAGE_FUNCTIONS) == 0)	/* one file may be lost: the worker dies while it reads */
 		image_destroy(img);
 	check_child_lives(c);
 }

@@ -36,7 +36,7 @@ TEST(the_doctor_has_a_line_for_every_feature)
 	FILE *to = open_memstream(&text, &len);
 
 	kernel_deny((1ull << KERNEL_FEATURES) - 1);
-	CHECK_INT(kernel_doctor(to), 1);
+	CHECK_INT(kernel_doctor(to, NULL, NULL), 1);
 	fclose(to);
 	for (int f = 0; f < KERNEL_FEATURES; f++)
 		CHECK(strstr(text, kernel_feature_name(f)));

@@ -604,6 +604,27 @@ TEST(what_lies_where_another_module_lay_has_its_own_names)
 	check_all_readers(d);
 }
 
+TEST(two_contents_of_one_file_have_their_own_names)
+{
+	static struct func one_func = { .addr = 0x100, .size = 0x20, .name = "one" };
+	static struct func two_func = { .addr = 0x100, .size = 0x20, .name = "two" };
+	static struct image one = { .path = "/opt/q", .load_size = 0x1000, .func = &one_func, .func_count = 1 };
+	static struct image two = { .path = "/opt/q", .load_size = 0x1000, .func = &two_func, .func_count = 1 };
+	uint64_t at = 0x7f0000000000, other = 0x7f0000100000;
+	DESK;
+	struct task *t = begin(d);
+
+	add_map(d, t->session, at, 0x1000, one.path, &one);
+	add_map(d, t->session, other, 0x1000, two.path, &two);
+	enter_at(d, t, &one_func, at);
+	leave(d, t);
+	enter_at(d, t, &two_func, other);
+	leave(d, t);
+	finish(d);
+	CHECK_STR(replay(d), "one();\ntwo();\n");
+	check_all_readers(d);
+}
+
 TEST(an_image_known_late_still_names_its_functions)
 {
 	static struct image bare = { .path = "/opt/app/prog", .load_size = 0x1000 };

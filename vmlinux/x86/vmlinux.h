@@ -37,12 +37,16 @@ struct signal_struct;
 
 struct uprobe_task;
 
+struct pid;
+
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int ptrace;
 	struct mm_struct *mm;
 	int exit_code;
 	pid_t pid;
 	pid_t tgid;
+	struct pid *thread_pid;
 	char comm[16];
 	struct fs_struct *fs;
 	struct signal_struct *signal;
@@ -105,9 +109,36 @@ struct seqcount_spinlock {
 
 typedef struct seqcount_spinlock seqcount_spinlock_t;
 
+enum pid_type {
+	PIDTYPE_PID = 0,
+	PIDTYPE_TGID = 1,
+	PIDTYPE_PGID = 2,
+	PIDTYPE_SID = 3,
+	PIDTYPE_MAX = 4,
+};
+
 struct signal_struct {
 	atomic_t live;
+	struct pid *pids[4];
 	int group_exit_code;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
 };
 
 struct return_instance;
@@ -131,6 +162,10 @@ struct path {
 	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
+
+typedef long long int __kernel_loff_t;
+
+typedef __kernel_loff_t loff_t;
 
 struct inode;
 
@@ -158,6 +193,7 @@ struct super_block;
 struct inode {
 	struct super_block *i_sb;
 	long unsigned int i_ino;
+	loff_t i_size;
 	u32 i_generation;
 };
 

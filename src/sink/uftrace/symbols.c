@@ -155,10 +155,13 @@ static void tame_path(char to[PATH_MAX_OUT], const char *real)
 		name[0] = 'L';		/* utils/symbol.c skips libmcount*.so */
 }
 
-/* Give @mod a path that no other file has: two may look the same once they are tamed. */
+/*
+ * Give @mod a path that no other file has: two may look the same once they are tamed.
+ * Two contents of one file share it, if a build-id tells them apart.
+ */
 static int name_path(const struct uf_modules *m, struct uf_module *mod)
 {
-	const struct uf_module *same = other_module(m, mod, mod->real_path, has_real_path);
+	const struct uf_module *same = *mod->build_id ? other_module(m, mod, mod->real_path, has_real_path) : NULL;
 	char path[PATH_MAX_OUT];
 	int n;
 
@@ -251,11 +254,17 @@ static int make_module(struct uf_modules *m, struct uf_module **ret, const char 
 	return 0;
 }
 
-/* Is @mod the module of @path and @image? Of one whose image is not known, nothing else is known. */
+/*
+ * Is @mod the module of @path and @image? Of one whose image is not known, nothing else is known.
+ * Two contents of a file are two modules; without a build-id each image is a content of its own.
+ */
 static bool is_module(const struct uf_module *mod, const char *path, const struct image *image)
 {
-	return !strcmp(mod->real_path, path) &&
-	       (!image || !mod->image || !strcmp(mod->build_id, image->build_id));
+	if (strcmp(mod->real_path, path))
+		return false;
+	if (!image || !mod->image || mod->image == image)
+		return true;
+	return *image->build_id && !strcmp(mod->build_id, image->build_id);
 }
 
 int uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path, const struct image *image)

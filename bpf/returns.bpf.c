@@ -1,0 +1,151 @@
+/*
+ * returns.bpf.c - which processes may have their returns probed.
+ *
+ * Only those in which every file with code is known to hold no stack walker, or
+ * one that is guarded (bpf/gate.bpf.c, unwind_begin). User space says so file by
+ * file, in returns_files. A process begins anew at each exec. What it maps is
+ * seen here; a file that is not in the table takes the process's permission back
+ * until the control thread, asked from the dynamic linker's _dl_debug_state()
+ * (bpf/gate.bpf.c, maps_gate), has looked at it.
+ *
+ * The answer is the process's. Each task has a copy, good while the epoch has not
+ * moved.
+ */
+#include "returns.bpf.h"
+
+const volatile __u32 returns_when;
+volatile __u64 returns_epoch = 1;
+
+/* Files with code that were looked at. The value: a process that maps it may have its returns probed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 64 * 1024);
+	__type(key, struct gate_file);
+	__type(value, __u32);
+} returns_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 256 * 1024);
+	__type(key, __u32);			/* pid, as the initial PID namespace counts */
+	__type(value, struct process_state);
+} processes SEC(".maps");
+
+static __always_inline __u32 my_pid(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
+}
+
+/* The current process's; NULL: none of its returns are probed. */
+static __always_inline struct process_state *my_process(void)
+{
+	__u32 pid = my_pid();
+
+	return bpf_map_lookup_elem(&processes, &pid);
+}
+
+static __always_inline void decide(struct process_state *p, bool may)
+{
+	p->returns_probed = returns_when == RETURNS_ALWAYS || (returns_when == RETURNS_AUTO && may);
+	__sync_fetch_and_add(&returns_epoch, 1);
+}
+
+__noinline int returns_refresh(struct task_state *t)
+{
+	__u64 epoch = returns_epoch;
+	struct process_state *p = my_process();
+
+	if (!t)
+		return 0;
+	t->returns_probed = p && p->returns_probed;
+	t->returns_epoch = epoch;
+	return 0;
+}
+
+__noinline int returns_exec(void)
+{
+	struct process_state none = {}, *p;
+	__u32 pid = my_pid();
+
+	bpf_map_update_elem(&processes, &pid, &none, BPF_ANY);
+	p = my_process();
+	if (p)
+		decide(p, false);
+	return 0;
+}
+
+__noinline int returns_map(__u64 ino, __u32 dev, __u32 gen, __u64 size, __u64 ctime)
+{
+	struct gate_file file = { .ino = ino, .dev = dev, .gen = gen, .size = size, .ctime = ctime };
+	struct process_state *p = my_process();
+	__u32 *may;
+
+	if (!p)
+		return 0;
+	may = bpf_map_lookup_elem(&returns_files, &file);
+	if (may && *may)
+		return 0;
+	if (may)
+		p->is_forbidden = 1;
+	else
+		__sync_fetch_and_add(&p->unknown, 1);
+	__sync_fetch_and_add(&p->mapped, 1);
+	if (p->returns_probed)
+		decide(p, false);
+	return 0;
+}
+
+__noinline int returns_known(void)
+{
+	struct process_state *p = my_process();
+
+	if (!p || p->is_forbidden)
+		return RETURNS_MAY_NOT;
+	if (p->unknown)
+		return RETURNS_ASK;
+	if (!p->returns_probed)
+		decide(p, true);
+	return RETURNS_MAY;
+}
+
+__noinline int returns_mapped(void)
+{
+	struct process_state *p = my_process();
+
+	return p ? p->mapped : 0;
+}
+
+__noinline int returns_answer(bool may, __u32 mapped)
+{
+	struct process_state *p = my_process();
+
+	if (!p)
+		return 0;
+	if (!may)
+		p->is_forbidden = 1;
+	else if (p->mapped == mapped)
+		p->unknown = 0;
+	decide(p, !p->is_forbidden && !p->unknown);
+	return 0;
+}
+
+__noinline int returns_fork(__u32 child)
+{
+	struct process_state *p = my_process();
+
+	if (p)
+		bpf_map_update_elem(&processes, &child, p, BPF_ANY);
+	return 0;
+}
+
+__noinline int returns_exit(void)
+{
+	__u32 pid = my_pid();
+
+	bpf_map_delete_elem(&processes, &pid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,47 @@
+/*
+ * returns.bpf.h - may the current task's returns be probed? Decided for a process by the files it has mapped.
+ */
+#ifndef RETURNS_BPF_H
+#define RETURNS_BPF_H
+
+#include "recorder.bpf.h"
+#include "gate.h"
+
+extern const volatile __u32 returns_when;	/* enum returns_when */
+
+/* Moves on when the answer of any process has changed. */
+extern volatile __u64 returns_epoch;
+
+/* The current task's process has exec'd a file; what it has mapped follows. */
+int returns_exec(void);
+/* It has mapped a file with code, told as struct gate_file tells it. */
+int returns_map(__u64 ino, __u32 dev, __u32 gen, __u64 size, __u64 ctime);
+/* Nothing more is mapped for now: what is known decides. */
+enum returns_known {
+	RETURNS_MAY,
+	RETURNS_MAY_NOT,
+	RETURNS_ASK,		/* something was not looked at yet */
+};
+int returns_known(void);
+/* How often something was mapped, to be given back with the answer. */
+int returns_mapped(void);
+/* Whoever was asked has answered; nothing new was mapped since returns_mapped() said @mapped. */
+int returns_answer(bool may, __u32 mapped);
+/* The process @child has the current one's files mapped. */
+int returns_fork(__u32 child);
+/* The current process's last task ends. */
+int returns_exit(void);
+int returns_refresh(struct task_state *t);
+
+/*
+ * A tracee of somebody else's gets no return probe: each is a system call that its
+ * tracer would see, and strace does not know its number.
+ */
+static __always_inline bool returns_probed(struct task_state *t, struct task_struct *task)
+{
+	if (t->returns_epoch != returns_epoch)
+		returns_refresh(t);
+	return t->returns_probed && !task->ptrace;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * process.h - processes by the numbers they have in our own PID namespace.
+ *
+ * /proc need not be mounted for that namespace: then it calls them otherwise, or
+ * calls another process by the same number.
+ */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What the process at @pidfd is called in /proc; 0: it is gone, or not shown there. */
+pid_t process_in_proc(int pidfd);
+
+/* The folder of @pid in /proc, O_PATH. It stays that process's, whoever has the number later. Negative errno. */
+int process_open(pid_t pid);
+
+/* Our PID namespace, as the kernel numbers it. 0: /proc is not there. */
+uint32_t process_namespace(void);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * taskstate.h - what BPF knows of a recorded task; its being there is what makes the task recorded.
+ *
+ * Shared with BPF: user space makes the first one, for the command.
+ */
+#ifndef TASKSTATE_H
+#define TASKSTATE_H
+
+#include "record.h"
+
+#define TASK_ARMED	1u	/* our own child before its exec: recording begins at its next execve */
+#define TASK_HAS_LOST	2u	/* some of lost[] is not zero */
+
+/* --returns=WHEN */
+enum returns_when {
+	RETURNS_AUTO,		/* in processes whose stack walkers are all known */
+	RETURNS_NEVER,
+	RETURNS_ALWAYS,
+};
+
+/* May the returns of a process be probed? */
+struct process_state {
+	__u32	returns_probed;
+	__u32	is_forbidden;	/* a file that holds a walker nobody can guard is mapped */
+	__u32	unknown;	/* files mapped since its exec, or the last time it was asked for, that nobody has looked at */
+	__u32	mapped;		/* counts those */
+};
+
+struct task_state {
+	__u64	lost[REC_CLASSES];	/* records of it that found no space, since the last REC_TASK_LOST */
+	__u32	flags;			/* TASK_* */
+	__u32	returns_probed;		/* as its process's when returns_epoch was BPF's */
+	__u64	returns_epoch;
+	__u64	home, home_bytes;	/* the stack whose returns are probed: stack.bpf.h; 0 bytes: not known yet */
+};
+
+#endif

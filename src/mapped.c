@@ -1,0 +1,63 @@
+/*
+ * mapped.c - /proc/PID/maps, and /proc/PID/map_files to open what it names.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "mapped.h"
+
+static bool take_line(char *line, struct mapping *m)
+{
+	unsigned major, minor;
+	char perms[5];
+	int at = 0;
+
+	if (sscanf(line, "%lx-%lx %4s %*x %x:%x %lu %n", &m->start, &m->end, perms, &major, &minor, &m->ino, &at) < 6)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	m->dev = major << 20 | minor;
+	m->path = line + at;
+	return perms[2] == 'x' && m->ino;
+}
+
+int mapped_each(int proc, mapping_fn fn, void *ctx)
+{
+	__cleanup(close_file) FILE *f = NULL;
+	__cleanup(free_ptr) char *line = NULL;
+	struct mapping m = { .proc = proc };
+	int fd = openat(proc, "maps", O_RDONLY | O_CLOEXEC), err = 0;
+	size_t room = 0;
+
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f) {
+		close_fd(&fd);
+		return 0;
+	}
+	while (err >= 0 && getline(&line, &room, f) > 0) {
+		int n = take_line(line, &m) ? fn(ctx, &m) : 0;
+
+		err = n ?: err;
+	}
+	return err;
+}
+
+/* Looked at before it is opened: a device may be mapped too. */
+int mapped_open(const struct mapping *m)
+{
+	__cleanup(close_fd) int at = -1;
+	struct stat st;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "map_files/%lx-%lx", m->start, m->end);
+	at = openat(m->proc, path, O_PATH | O_CLOEXEC);
+	if (at < 0 || fstat(at, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
