@@ -17,17 +17,7 @@
 #include "path.bpf.h"
 #include "returns.bpf.h"
 
-#define NAME_ROOM	256	/* NAME_MAX and its NUL */
 #define STEPS_MAX	2048	/* components and mounts crossed, retries included */
-
-struct image_scratch {
-	struct rec_image rec;
-	char	path[REC_PATH_MAX + NAME_ROOM];
-	__u64	dentry, mnt;		/* where the walk is */
-	__u64	root_dentry, root_mnt;	/* where it ends */
-	__u32	len;			/* of path[] in use */
-	__u32	cut;			/* the path did not fit */
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -85,9 +75,8 @@ static long walk_up(__u32 step, struct image_scratch **scratch)
 	return 0;
 }
 
-static __always_inline void fill_file(struct image_scratch *s, struct file *f)
+static __always_inline void begin_walk(struct image_scratch *s, struct file *f)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct inode *inode = BPF_CORE_READ(f, f_inode);
 
 	s->rec.ino = BPF_CORE_READ(inode, i_ino);
@@ -95,30 +84,18 @@ static __always_inline void fill_file(struct image_scratch *s, struct file *f)
 	s->rec.gen = BPF_CORE_READ(inode, i_generation);
 	s->dentry = (__u64)BPF_CORE_READ(f, f_path.dentry);
 	s->mnt = (__u64)BPF_CORE_READ(f, f_path.mnt);
-	s->root_dentry = (__u64)BPF_CORE_READ(task, fs, root.dentry);
-	s->root_mnt = (__u64)BPF_CORE_READ(task, fs, root.mnt);
 	s->len = 0;
 	s->cut = 0;
 }
 
-__noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 offset)
+__noinline int image_fill(struct image_scratch *s, __u64 file)
 {
-	struct task_state *t = my_task();
-	struct image_scratch *s;
-	struct inode *inode;
-	__u32 zero = 0, n;
+	__u32 n;
 
-	s = bpf_map_lookup_elem(&image_scratches, &zero);
-	if (!t || !s || !file)
+	if (!s)
 		return 0;
-	fill_file(s, (void *)file);
-	inode = BPF_CORE_READ((struct file *)file, f_inode);
-	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(BPF_CORE_READ, inode));
+	begin_walk(s, (void *)file);
 	bpf_loop(STEPS_MAX, walk_up, &s, 0);
-	s->rec.addr = addr;
-	s->rec.len = len;
-	s->rec.offset = offset;
-	s->rec.at = at;
 	s->rec.pad = 0;
 	n = s->len;
 	if (n > REC_PATH_MAX + NAME_ROOM - 8)
@@ -126,8 +103,28 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	s->rec.path_len = n;
 	for (int i = 0; i < 8; i++)		/* the last word: no byte leaves that was not written */
 		s->path[n + i] = 0;
-	rec_send(t, CLASS_TASK, REC_IMAGE, &s->rec.hdr, sizeof(s->rec) + n,
-		 sizeof(s->rec) + sizeof(s->path));
+	return sizeof(s->rec) + n;
+}
+
+__noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 offset)
+{
+	struct task_state *t = my_task();
+	struct image_scratch *s;
+	struct inode *inode;
+	__u32 zero = 0, size;
+
+	s = bpf_map_lookup_elem(&image_scratches, &zero);
+	if (!t || !s || !file)
+		return 0;
+	image_root(s, bpf_get_current_task_btf());
+	size = image_fill(s, file);
+	inode = BPF_CORE_READ((struct file *)file, f_inode);
+	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(BPF_CORE_READ, inode));
+	s->rec.addr = addr;
+	s->rec.len = len;
+	s->rec.offset = offset;
+	s->rec.at = at;
+	rec_send(t, CLASS_TASK, REC_IMAGE, &s->rec.hdr, size, IMAGE_REC_MAX);
 	return 0;
 }
 

@@ -6,6 +6,33 @@
 
 #include "recorder.bpf.h"
 
+#define NAME_ROOM	256	/* NAME_MAX and its NUL */
+
+/* The record of a mapped file while it is put together. */
+struct image_scratch {
+	struct rec_image rec;
+	char	path[REC_PATH_MAX + NAME_ROOM];
+	__u64	dentry, mnt;		/* where the walk is */
+	__u64	root_dentry, root_mnt;	/* where it ends */
+	__u32	len;			/* of path[] in use */
+	__u32	cut;			/* the path did not fit */
+};
+
+/* Paths are to be as @task sees them. */
+static __always_inline void image_root(struct image_scratch *s, struct task_struct *task)
+{
+	s->root_dentry = (__u64)BPF_CORE_READ(task, fs, root.dentry);
+	s->root_mnt = (__u64)BPF_CORE_READ(task, fs, root.mnt);
+}
+
+/*
+ * Everything about the file but addr, len, offset and at, once its root is known. @file: the
+ * kernel address of a struct file that the caller keeps alive. Returns the bytes of the record.
+ */
+int image_fill(struct image_scratch *s, __u64 file);
+
+#define IMAGE_REC_MAX	(sizeof(struct rec_image) + REC_PATH_MAX + NAME_ROOM)
+
 /*
  * Tell that @file is now mapped in the current task. @file is a kernel address
  * of a struct file that the caller's context keeps alive.
@@ -14,5 +41,24 @@ int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 offset);
 
 /* The file mapped at @addr in the current task, sent as above; nothing when there is none. */
 int send_image_at(__u64 addr, __u32 at, __u64 len, __u64 offset);
+
+#define AT_PHDR		3
+#define AT_BASE		7
+#define AUXV_PAIRS	26	/* saved_auxv[] holds at least this many on every kernel we know */
+
+/* AT_PHDR and AT_BASE as the kernel gave them to the image: where program and interpreter lie. */
+static __always_inline void read_auxv(struct mm_struct *mm, __u64 *phdr, __u64 *base)
+{
+	__u64 pair[2];
+
+	for (int i = 0; i < AUXV_PAIRS; i++) {
+		if (bpf_probe_read_kernel(pair, sizeof(pair), &mm->saved_auxv[i * 2]) || !pair[0])
+			break;
+		if (pair[0] == AT_PHDR)
+			*phdr = pair[1];
+		if (pair[0] == AT_BASE)
+			*base = pair[1];
+	}
+}
 
 #endif

@@ -85,10 +85,9 @@ static __always_inline void *ring_of_this_cpu(void)
 	return bpf_map_lookup_elem(&rings, &cpu);
 }
 
-static __always_inline void rec_fill(struct rec_hdr *h, __u16 kind, __u16 size)
+/* @id: of the task the record is of, as bpf_get_current_pid_tgid() has it. */
+static __always_inline void rec_fill_of(__u64 id, struct rec_hdr *h, __u16 kind, __u16 size)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-
 	h->time = bpf_ktime_get_ns();
 	h->pid = id >> 32;
 	h->tid = id;
@@ -96,6 +95,11 @@ static __always_inline void rec_fill(struct rec_hdr *h, __u16 kind, __u16 size)
 	h->size = size;
 	h->cpu = bpf_get_smp_processor_id();
 	h->flags = 0;
+}
+
+static __always_inline void rec_fill(struct rec_hdr *h, __u16 kind, __u16 size)
+{
+	rec_fill_of(bpf_get_current_pid_tgid(), h, kind, size);
 }
 
 /*
@@ -125,25 +129,31 @@ static __always_inline void rec_end(void *rec)
 }
 
 /*
- * A record put together elsewhere, of varying size; its header is filled here.
- * @max is a constant that is never reached, for the verifier: checked on the
- * very register that the helper gets.
+ * A record put together elsewhere, of varying size, of any task; its header is filled
+ * here. @max is a constant that is never reached, for the verifier: checked on the
+ * very register that the helper gets. @t NULL: loss is counted, but not the task's.
  */
-static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h, __u32 size,
-				     const __u32 max)
+static __always_inline void rec_send_of(__u64 id, struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h,
+					__u32 size, const __u32 max)
 {
 	void *ring = ring_of_this_cpu();
 
-	if (t->flags & TASK_HAS_LOST)
-		report_lost(t);
 	size = (size + 7) & ~7u;
-	rec_fill(h, kind, size);
+	rec_fill_of(id, h, kind, size);
 	asm volatile("" : "+r"(size));
 	if (size > max)
 		return;
 	if (!ring || (lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0) ||
 	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP))
 		count_lost(t, class);
+}
+
+static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h, __u32 size,
+				     const __u32 max)
+{
+	if (t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	rec_send_of(bpf_get_current_pid_tgid(), t, class, kind, h, size, max);
 }
 
 #endif

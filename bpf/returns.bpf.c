@@ -38,12 +38,15 @@ static __always_inline __u32 my_pid(void)
 	return bpf_get_current_pid_tgid() >> 32;
 }
 
-/* The current process's; NULL: none of its returns are probed. */
+/* NULL: none of its returns are probed. */
+static __always_inline struct process_state *process(__u32 pid)
+{
+	return bpf_map_lookup_elem(&processes, &pid);
+}
+
 static __always_inline struct process_state *my_process(void)
 {
-	__u32 pid = my_pid();
-
-	return bpf_map_lookup_elem(&processes, &pid);
+	return process(my_pid());
 }
 
 static __always_inline void decide(struct process_state *p, bool may)
@@ -117,18 +120,40 @@ __noinline int returns_mapped(void)
 	return p ? p->mapped : 0;
 }
 
-__noinline int returns_answer(bool may, __u32 mapped)
+static __always_inline void answer(struct process_state *p, bool may, __u32 mapped)
 {
-	struct process_state *p = my_process();
-
-	if (!p)
-		return 0;
 	if (!may)
 		p->is_forbidden = 1;
 	else if (p->mapped == mapped)
 		p->unknown = 0;
 	decide(p, !p->is_forbidden && !p->unknown);
+}
+
+__noinline int returns_answer(bool may, __u32 mapped)
+{
+	struct process_state *p = my_process();
+
+	if (p)
+		answer(p, may, mapped);
 	return 0;
+}
+
+__noinline int returns_found(__u32 pid)
+{
+	struct process_state fresh = { .unknown = 1 };
+
+	bpf_map_update_elem(&processes, &pid, &fresh, BPF_ANY);
+	return 0;
+}
+
+__noinline int returns_settle(__u32 pid, bool may)
+{
+	struct process_state *p = process(pid);
+
+	if (!p)
+		return 1;
+	answer(p, may, 0);
+	return p->is_forbidden || !p->unknown;
 }
 
 __noinline int returns_fork(__u32 child)

@@ -27,6 +27,10 @@ int returns_known(void);
 int returns_mapped(void);
 /* Whoever was asked has answered; nothing new was mapped since returns_mapped() said @mapped. */
 int returns_answer(bool may, __u32 mapped);
+/* The process @pid was found running: nothing of what it has mapped was looked at. */
+int returns_found(__u32 pid);
+/* All that it had mapped was looked at since. Returns 1 if that settles it, 0 if more was mapped meanwhile. */
+int returns_settle(__u32 pid, bool may);
 /* The process @child has the current one's files mapped. */
 int returns_fork(__u32 child);
 /* The current process's last task ends. */

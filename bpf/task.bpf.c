@@ -8,10 +8,6 @@
 #include "path.bpf.h"
 #include "returns.bpf.h"
 
-#define AT_PHDR		3
-#define AT_BASE		7
-#define AUXV_PAIRS	26	/* saved_auxv[] holds at least this many on every kernel we know */
-
 const volatile bool follow = true;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
@@ -24,9 +20,11 @@ __noinline int count_lost(struct task_state *t, __u32 class)
 	__u32 zero = 0;
 
 	tally = bpf_map_lookup_elem(&tallies, &zero);
-	if (!tally || !t || class >= REC_CLASSES)
+	if (!tally || class >= REC_CLASSES)
 		return 0;
 	__sync_fetch_and_add(&tally->lost[class], 1);
+	if (!t)
+		return 0;
 	t->lost[class]++;
 	t->flags |= TASK_HAS_LOST;
 	return 0;
@@ -77,21 +75,6 @@ int BPF_PROG(task_new, struct task_struct *parent, struct task_struct *child)
 	__builtin_memcpy(r->comm, child->comm, sizeof(r->comm));
 	rec_end(r);
 	return 0;
-}
-
-/* AT_PHDR and AT_BASE as the kernel has just given them to the new image: where program and interpreter lie. */
-static __always_inline void read_auxv(struct mm_struct *mm, __u64 *phdr, __u64 *base)
-{
-	__u64 pair[2];
-
-	for (int i = 0; i < AUXV_PAIRS; i++) {
-		if (bpf_probe_read_kernel(pair, sizeof(pair), &mm->saved_auxv[i * 2]) || !pair[0])
-			break;
-		if (pair[0] == AT_PHDR)
-			*phdr = pair[1];
-		if (pair[0] == AT_BASE)
-			*base = pair[1];
-	}
 }
 
 SEC("?tp_btf/sched_process_exec")

@@ -16,6 +16,18 @@
 
 struct sink_ops;
 
+/* Who is recorded besides the command: what a number names. */
+enum target_kind {
+	TARGET_PROCESS,		/* -p: a process, all its threads */
+	TARGET_TREE,		/* --tree: and all its descendants */
+	TARGET_THREAD,		/* --tid: one thread */
+};
+
+struct target_name {
+	enum target_kind kind;
+	pid_t		 pid;	/* in recorder's PID namespace */
+};
+
 struct config {
 	/* what */
 	bool	    syscalls;		/* default on; --no-syscalls */
@@ -28,9 +40,11 @@ struct config {
 	unsigned    string_bytes;	/* -s N; 32 */
 
 	/* who */
-	char	  **argv;		/* the command, NULL-ended; NULL with --replay, --doctor ... */
+	char	  **argv;		/* the command, NULL-ended; NULL with --replay, --doctor, or only targets */
 	char	   *exec_path;		/* what execve(2) is given: argv[0], or where PATH led to; may be relative */
 	char	   *exe;		/* the same as an absolute path, links not followed */
+	struct target_name *target;	/* -p, --tree, --tid; then the command runs only for its time, unrecorded */
+	size_t	    target_count, target_room;
 	bool	    follow;		/* children too: default on; --no-follow */
 	const char *user;		/* -u USER; NULL: who called sudo, else ourselves */
 	bool	    as_root;		/* --as-root */
@@ -41,6 +55,9 @@ struct config {
 	unsigned    sink_count;
 	bool	    raw;		/* --format raw: the rounds as they came */
 	const char *replay;		/* --replay FILE */
+
+	/* when */
+	uint64_t    duration_ns;	/* --duration; 0: until all has ended */
 
 	/* how much */
 	size_t	    ring_bytes;		/* -b: of one CPU, a power of two */

@@ -50,6 +50,12 @@ void launch_save_signals(void);
  * before the exec.
  */
 int  launch_start(struct launch **ret, const struct config *cfg);
+
+/*
+ * There is no command: only the signals become ours, as above. Then the first that
+ * would end us asks for LAUNCH_DETACH. Returns 0 or a negative errno, having said why.
+ */
+int  launch_nothing(struct launch **ret);
 void launch_destroy(struct launch *l);		/* a child that was not let go never runs */
 
 pid_t launch_pid(const struct launch *l);

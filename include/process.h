@@ -16,6 +16,9 @@ pid_t process_in_proc(int pidfd);
 /* The folder of @pid in /proc, O_PATH. It stays that process's, whoever has the number later. Negative errno. */
 int process_open(pid_t pid);
 
+/* The parent of @pid, both as /proc counts; 0: unknown. */
+pid_t process_parent(pid_t pid);
+
 /* Our PID namespace, as the kernel numbers it. 0: /proc is not there. */
 uint32_t process_namespace(void);
 

@@ -29,6 +29,7 @@ enum rec_kind {
 	REC_FUNC_EXIT,		/* struct rec_func */
 	REC_TASK_LOST,		/* struct rec_lost: of the task in the header */
 	REC_LOST,		/* struct rec_lost: of the CPU in the header; made by the drain */
+	REC_TASK_FOUND,		/* struct rec_task_found */
 	REC_KINDS
 };
 
@@ -68,6 +69,16 @@ struct rec_task_exec {
 	__u32		old_tid;	/* differs from hdr.tid when a thread that is not the leader execs */
 	__u32		pad;
 	__u64		stack;		/* top of the new stack: mm->start_stack */
+	char		comm[REC_COMM];
+};
+
+/*
+ * A task that ran before the recording did, named by the header. The leader of its process comes first, then what
+ * the process has mapped, then the other threads. Of the leader it may come twice.
+ */
+struct rec_task_found {
+	struct rec_hdr	hdr;
+	__u64		stack;		/* as rec_task_exec's; 0: of a leader that has exited */
 	char		comm[REC_COMM];
 };
 

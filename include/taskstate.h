@@ -26,6 +26,19 @@ struct process_state {
 	__u32	mapped;		/* counts those */
 };
 
+/* What a pass over all tasks does with those of the targets: bpf/target.bpf.c. In this order. */
+enum target_step {
+	TARGET_ANNOUNCE,	/* tell of each process */
+	TARGET_MARK,		/* record each thread from now on */
+	TARGET_ASK,		/* what is mapped is about to be looked at */
+	TARGET_SETTLE,		/* it was: TARGET_RETURNS says with what result */
+};
+
+/* Flags of a target. */
+#define TARGET_WHOLE	1u	/* all threads of the process, else those named */
+#define TARGET_RETURNS	2u	/* its returns may be probed */
+#define TARGET_KNOWN	4u	/* set by TARGET_ANNOUNCE: it is recorded already */
+
 struct task_state {
 	__u64	lost[REC_CLASSES];	/* records of it that found no space, since the last REC_TASK_LOST */
 	__u32	flags;			/* TASK_* */

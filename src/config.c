@@ -84,6 +84,10 @@ static int check_without_command(const struct config *cfg, const char *command)
 		fail(0, "--replay and --doctor are two different things to do");
 		return 1 + EXIT_USAGE;
 	}
+	if (cfg->target_count) {
+		fail(0, "%s, so there is no place for -p", who);
+		return 1 + EXIT_USAGE;
+	}
 	if (cfg->replay && (cfg->user || cfg->as_root || cfg->dry_run)) {
 		fail(0, "%s, so there is no place for %s", who,
 		     cfg->dry_run ? "--dry-run" : cfg->user ? "-u" : "--as-root");
@@ -146,6 +150,14 @@ static int find_command(struct config *cfg)
 	return cfg->exe ? 0 : (fail(-ENOMEM, "cannot run '%s'", name), 1 + EXIT_RECORDER);
 }
 
+static int check_targets_alone(const struct config *cfg)
+{
+	if (!cfg->user && !cfg->as_root)
+		return 0;
+	fail(0, "%s says who the command runs as, and there is none", cfg->user ? "-u" : "--as-root");
+	return 1 + EXIT_USAGE;
+}
+
 static int check_config(struct config *cfg, char **words)
 {
 	int err = round_ring(cfg);
@@ -154,9 +166,11 @@ static int check_config(struct config *cfg, char **words)
 		return err;
 	if (cfg->replay || cfg->doctor)
 		return check_without_command(cfg, words[0]);
+	if (!words[0] && cfg->target_count)
+		return check_targets_alone(cfg);
 	if (!words[0]) {
 		fail(0, "no command to record");
-		hint("recorder COMMAND [ARG...], or recorder --help");
+		hint("recorder COMMAND [ARG...], recorder -p PID, or recorder --help");
 		return 1 + EXIT_USAGE;
 	}
 	if (!cfg->syscalls && !cfg->functions && !cfg->libcalls)
@@ -225,6 +239,7 @@ void config_destroy(struct config *cfg)
 		return;
 	free(cfg->exec_path);
 	free(cfg->exe);
+	free(cfg->target);
 	free(cfg->env_words);
 	free(cfg->env_argv);
 	free(cfg);

@@ -1,7 +1,6 @@
 /*
  * control.c - one epoll loop; a row of handlers.
  */
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
@@ -16,8 +15,9 @@
 #include "launch.h"
 #include "log.h"
 #include "out.h"
+#include "target.h"
 
-#define STATUS_MS	500
+#define STATUS_NS	(NSEC_PER_SEC / 2)
 
 struct loop {
 	const struct control_args *args;
@@ -89,20 +89,28 @@ static int on_signal(struct loop *l, int fd)
 	return 0;
 }
 
-/* A task waits at its first instruction: probe the file it runs. One that has gone meanwhile needs nothing. */
+static int on_target(struct loop *l, int fd)
+{
+	(void)fd;
+	l->done = target_reap(l->args->target);
+	return 0;
+}
+
+static int on_time_up(struct loop *l, int fd)
+{
+	(void)fd;
+	l->done = true;
+	return 0;
+}
+
+/* A task waits at its first instruction: probe the file it runs. */
 static int probe_exe(struct images *images, const struct gate_notice *n, int proc)
 {
 	struct image_id id = {
 		.ino = n->file.ino, .dev = n->file.dev, .gen = n->file.gen, .size = n->file.size, .ctime = n->file.ctime,
 	};
-	__cleanup(close_fd) int fd = openat(proc, "exe", O_RDONLY | O_CLOEXEC);
-	char path[4096];
-	ssize_t len = readlinkat(proc, "exe", path, sizeof(path) - 1);
 
-	if (fd < 0 || len < 0)
-		return 0;
-	path[len] = '\0';
-	return images_add(images, proc, fd, path, &id);
+	return images_add_exe(images, proc, &id);
 }
 
 static int probe_waiting(void *ctx, const struct gate_notice *n, int proc, const char *path)
@@ -141,12 +149,11 @@ struct watch {
 	int (*ready)(struct loop *l, int fd);
 };
 
-static int status_timer(void)
+/* Every @ns, or only once. -1: there is none. */
+static int make_timer(uint64_t ns, bool again)
 {
-	struct itimerspec every = {
-		.it_interval.tv_nsec = STATUS_MS * 1000000l,
-		.it_value.tv_nsec = STATUS_MS * 1000000l,
-	};
+	struct timespec t = { ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
+	struct itimerspec every = { .it_interval = again ? t : (struct timespec){}, .it_value = t };
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	if (fd >= 0)
@@ -178,11 +185,14 @@ static void take_precedence(void)
 int control_run(const struct control_args *args, bool *ended)
 {
 	struct loop l = { .args = args, .begin = clock_now(), .last_time = clock_now() };
-	__cleanup(close_fd) int timer = args->cfg->status ? status_timer() : -1;
+	__cleanup(close_fd) int timer = args->cfg->status ? make_timer(STATUS_NS, true) : -1;
+	__cleanup(close_fd) int time_up = args->cfg->duration_ns ? make_timer(args->cfg->duration_ns, false) : -1;
 	__cleanup(close_fd) int epoll = epoll_create1(EPOLL_CLOEXEC);
 	struct watch watch[] = {
 		{ launch_signal_fd(args->launch), on_signal },
 		{ timer, on_timer },
+		{ time_up, on_time_up },
+		{ args->target ? target_fd(args->target) : -1, on_target },
 		{ gate_fd(), on_gate },
 		{ images_rewritten_fd(), on_rewritten },
 	};

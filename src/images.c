@@ -393,6 +393,18 @@ int images_add_path(struct images *im, int proc, const char *path)
 	return err ?: add_path(im, proc, path, 0);
 }
 
+int images_add_exe(struct images *im, int proc, const struct image_id *id)
+{
+	__cleanup(close_fd) int fd = openat(proc, "exe", O_RDONLY | O_CLOEXEC);
+	char path[4096];
+	ssize_t len = readlinkat(proc, "exe", path, sizeof(path) - 1);
+
+	if (fd < 0 || len < 0)
+		return 0;
+	path[len] = '\0';
+	return images_add(im, proc, fd, path, id);
+}
+
 /* The dynamic linker that a program of the process at @proc names: gates stand in it. */
 static int add_linker(struct images *im, int proc, const char *path)
 {

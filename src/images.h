@@ -40,6 +40,9 @@ int  images_add(struct images *im, int proc, int fd, const char *path, const str
  */
 int  images_add_path(struct images *im, int proc, const char *path);
 
+/* The same for the program that the process of @proc runs; nothing is done for one that has gone. */
+int  images_add_exe(struct images *im, int proc, const struct image_id *id);
+
 /*
  * Look at all that the process of @proc has mapped with code, and have walkers of
  * the stack guarded. Returns 0 when its returns may be probed then, 1 when not.

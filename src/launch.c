@@ -52,6 +52,7 @@ struct launch {
 	bool		was_let_go;
 	bool		has_ended;
 	bool		was_told_to_stop;	/* Ctrl-Z reached us too */
+	bool		was_told_to_end;	/* without a command: by a signal other than Ctrl-C */
 	unsigned	interrupts;
 	uint64_t	interrupted;	/* when last, ns */
 	int		status;
@@ -388,14 +389,33 @@ static int fork_child(struct launch *l)
 	return l->pidfd < 0 ? -errno : 0;
 }
 
+static struct launch *launch_create(void)
+{
+	struct launch *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->pidfd = l->gate = l->report = l->signals = -1;
+	return l;
+}
+
+int launch_nothing(struct launch **ret)
+{
+	__cleanup(launch_destroyp) struct launch *l = launch_create();
+	int err = l ? take_signals(l) : -ENOMEM;
+
+	if (err)
+		return fail(err, "cannot wait for signals");
+	*ret = TAKE(l);
+	return 0;
+}
+
 int launch_start(struct launch **ret, const struct config *cfg)
 {
-	__cleanup(launch_destroyp) struct launch *l = calloc(1, sizeof(*l));
+	__cleanup(launch_destroyp) struct launch *l = launch_create();
 	int err;
 
 	if (!l)
 		return fail(-ENOMEM, "cannot start '%s'", cfg->argv[0]), EXIT_RECORDER;
-	l->pidfd = l->gate = l->report = l->signals = -1;
 	if (identity_find(&l->id, cfg->user, cfg->as_root))
 		return EXIT_RECORDER;
 	err = prepare_argv(l, cfg);
@@ -504,20 +524,6 @@ static void note_interrupt(struct launch *l)
 	l->interrupted = now;
 }
 
-/* As /proc counts them. */
-static pid_t parent_of(pid_t pid)
-{
-	char path[32], text[512], *at;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	text[MAX(n, 0)] = '\0';
-	at = strrchr(text, ')');	/* the name before it may hold anything: proc(5) */
-	return at && sscanf(at, ") %*c %d", &pid) == 1 ? pid : 0;
-}
-
 /*
  * Sent by the command or something it started, so to its process group, which
  * is ours too ("kill 0"): the command has got it already, and means not us.
@@ -527,14 +533,36 @@ static bool came_from_command(const struct launch *l, const struct signalfd_sigi
 	__cleanup(close_fd) int sender = info->ssi_code == SI_KERNEL ? -1 : syscall(SYS_pidfd_open, info->ssi_pid, 0);
 	pid_t pid = process_in_proc(sender), command = process_in_proc(l->pidfd);
 
-	for (int level = 0; level < 64 && pid > 1; level++, pid = parent_of(pid))
+	for (int level = 0; level < 64 && pid > 1; level++, pid = process_parent(pid))
 		if (pid == command)
 			return true;
 	return false;
 }
 
+/* Whoever sends us one of these where there is no command means us. */
+static void take_signal_alone(struct launch *l, const struct signalfd_siginfo *info)
+{
+	switch (info->ssi_signo) {
+	case SIGCHLD:
+		break;
+	case SIGINT:
+		note_interrupt(l);
+		break;
+	case SIGTSTP:
+		status_line(NULL);
+		kill(getpid(), SIGSTOP);
+		break;
+	default:
+		l->was_told_to_end = true;
+	}
+}
+
 static void take_signal(struct launch *l, const struct signalfd_siginfo *info)
 {
+	if (!l->was_let_go) {
+		take_signal_alone(l, info);
+		return;
+	}
 	if (info->ssi_signo == SIGCHLD || came_from_command(l, info))
 		return;
 	switch (info->ssi_signo) {
@@ -559,6 +587,9 @@ enum launch_action launch_on_signal(struct launch *l)
 
 	while (read(l->signals, &info, sizeof(info)) == sizeof(info))
 		take_signal(l, &info);
+	if (!l->was_let_go)
+		return l->interrupts > 1 ? LAUNCH_HURRY :
+		       l->interrupts || l->was_told_to_end ? LAUNCH_DETACH : LAUNCH_RUNNING;
 	if (!l->has_ended)
 		look_after_child(l);
 	if (l->interrupts > 2)

@@ -6,6 +6,7 @@
  * too, so that the answer says more than "unknown option".
  */
 #include <getopt.h>
+#include <limits.h>
 
 #include "base.h"
 #include "config.h"
@@ -43,7 +44,7 @@ struct opt {
 typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, const char *value);
 
 static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
-	      set_no_syscalls, set_expression, set_formats, set_returns, set_status, set_features, set_quiet, set_verbose,
+	      set_no_syscalls, set_targets, set_time, set_expression, set_formats, set_returns, set_status, set_features, set_quiet, set_verbose,
 	      set_nothing, show_help, show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
@@ -70,9 +71,15 @@ static const struct opt opts[] = {
 	OPT("nop5", "", nop5, set_true, NULL, WHAT,
 	    "fastest probes, though the program's forks may crash"),
 
+	OPT("pid", "p", target, set_targets, "PID,...", WHO,
+	    "processes that run already, until they end or Ctrl-C"),
+	OPT("tree", "", target, set_targets, "PID,...", WHO,
+	    "the same with all their descendants"),
+	OPT("tid", "", target, set_targets, "TID,...", WHO,
+	    "only these threads"),
 	OPT("follow", "f", follow, set_true, NULL, WHO, NULL),
 	OPT("no-follow", "", follow, set_false, NULL, WHO,
-	    "only the command, not what it starts"),
+	    "not what the command or the processes start"),
 	OPT("user", "u", user, set_text, "USER", WHO,
 	    "run the command as USER (who called sudo)"),
 	OPT("as-root", "", as_root, set_true, NULL, WHO,
@@ -85,6 +92,8 @@ static const struct opt opts[] = {
 	OPT("replay", "", replay, set_text, "FILE", WHERE,
 	    "read a file of --format raw, run nothing"),
 
+	OPT("duration", "", duration_ns, set_time, "TIME", HOW_MUCH,
+	    "end after 10s, 500ms, 2m; who is recorded runs on"),
 	OPT("buffer", "b", ring_bytes, set_bytes, "SIZE", HOW_MUCH,
 	    "buffer of each CPU: 512K, 16M, a number is KiB"),
 	OPT("memory", "", memory_bytes, set_bytes, "SIZE", HOW_MUCH,
@@ -122,13 +131,9 @@ static const struct foreign {
 	const char *why;	/* the message, after the option as typed */
 	const char *hint;	/* NULL: none */
 } foreign[] = {
-	{ 'p', "pid",	      "attaching to a running process is not built yet",
-	  "recorder -- COMMAND, to record from its start" },
-	{ 0,   "tid",	      "attaching to a running process is not built yet", NULL },
-	{ 0,   "cgroup",      "attaching to a running process is not built yet",
-	  "recorder -- COMMAND, to record from its start" },
-	{ 0,   "container",   "attaching to a running process is not built yet", NULL },
-	{ 0,   "pod",	      "attaching to a running process is not built yet", NULL },
+	{ 0,   "cgroup",      "recording a cgroup is not built yet", "recorder --tree PID" },
+	{ 0,   "container",   "recording a container is not built yet", "recorder --tree PID, of its first process" },
+	{ 0,   "pod",	      "recording a pod is not built yet", NULL },
 	{ 'a', "all",	      "recording all processes is not built yet", "recorder -- COMMAND" },
 	{ 'P', NULL,	      "is not an option: strace, perf and trace-cmd mean three things by it",
 	  "--syscalls=%file" },
@@ -149,7 +154,6 @@ static const struct foreign {
 	{ 'z', NULL,	      "filters by result are not built yet", NULL },
 	{ 'Z', NULL,	      "filters by result are not built yet", NULL },
 	{ 'm', "max-size",    "limits of size are not built yet", NULL },
-	{ 0,   "duration",    "is not built yet", "timeout SECONDS recorder -- COMMAND" },
 	{ 0,   "delay",	      "is not built yet", NULL },
 	{ 0,   "flight",      "is not built yet", NULL },
 	{ 0,   "config",      "is not built yet", NULL },
@@ -294,19 +298,6 @@ static int set_no_syscalls(struct config *cfg, const struct opt *opt, const char
 	return 0;
 }
 
-/* strace's -e: trace=SET, t=SET, or a SET alone. */
-static int set_expression(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	size_t n = strcspn(value, "=");
-
-	if (!value[n])
-		return set_syscalls(cfg, opt, word, value);
-	if ((n == 5 && !strncmp(value, "trace", n)) || (n == 1 && *value == 't'))
-		return set_syscalls(cfg, opt, word, value + n + 1);
-	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET' is", word, (int)n, value);
-	return -EINVAL;
-}
-
 /*
  * Call @fn for each word of the list @value. An empty one is an error: it is
  * what a variable that was not set leaves behind.
@@ -322,6 +313,75 @@ static int for_each_word(struct config *cfg, const char *word, const char *value
 		err = *name ? fn(cfg, word, name) :
 			      (fail(0, "%s: a name is missing in '%s'", word, value), -EINVAL);
 	return err;
+}
+
+static int add_target(struct config *cfg, const char *word, const char *text)
+{
+	const char *rest;
+	uint64_t pid;
+	int err;
+
+	if (parse_number(text, &pid, &rest) || *rest || !pid || pid > INT_MAX) {
+		fail(0, "%s: '%s' is not the number of a process", word, text);
+		hint("%s \"$(pidof %s)\"", word, text);
+		return -EINVAL;
+	}
+	err = grow(&cfg->target, &cfg->target_room, cfg->target_count, sizeof(*cfg->target));
+	if (!err)
+		cfg->target[cfg->target_count++] = (struct target_name){ .pid = pid };
+	return err;
+}
+
+/* Separated by commas, or by blanks as pidof(1) does. */
+static int set_targets(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	__cleanup(free_ptr) char *list = strdup(value);
+	size_t first = cfg->target_count;
+	int err;
+
+	for (char *c = list; c && *c; c++)
+		if (*c == ' ' || *c == '\n')
+			*c = ',';
+	err = list ? for_each_word(cfg, word, list, add_target) : -ENOMEM;
+	for (size_t i = first; i < cfg->target_count; i++)
+		cfg->target[i].kind = !strcmp(opt->name, "tree") ? TARGET_TREE :
+				      !strcmp(opt->name, "tid") ? TARGET_THREAD : TARGET_PROCESS;
+	return err;
+}
+
+static int set_time(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	static const struct { const char *unit; uint64_t ns; } units[] = {
+		{ "", NSEC_PER_SEC }, { "s", NSEC_PER_SEC }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+		{ "m", 60 * NSEC_PER_SEC }, { "h", 3600 * NSEC_PER_SEC },
+	};
+	const char *rest = "?";
+	uint64_t n = 0;
+	size_t i = 0;
+
+	if (parse_number(value, &n, &rest))
+		rest = "?";
+	while (i < ARRAY_SIZE(units) && strcmp(rest, units[i].unit))
+		i++;
+	if (i == ARRAY_SIZE(units) || !n || n > INT64_MAX / units[i].ns) {
+		fail(0, "%s: '%s' is not a time, such as 10s or 500ms", word, value);
+		return -EINVAL;
+	}
+	FIELD(cfg, opt, uint64_t) = n * units[i].ns;
+	return 0;
+}
+
+/* strace's -e: trace=SET, t=SET, or a SET alone. */
+static int set_expression(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	size_t n = strcspn(value, "=");
+
+	if (!value[n])
+		return set_syscalls(cfg, opt, word, value);
+	if ((n == 5 && !strncmp(value, "trace", n)) || (n == 1 && *value == 't'))
+		return set_syscalls(cfg, opt, word, value + n + 1);
+	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET' is", word, (int)n, value);
+	return -EINVAL;
 }
 
 /* "X is not a KIND; the nearest is Y", once every candidate was offered. */
@@ -464,9 +524,11 @@ static int show_help(struct config *cfg, const struct opt *opt, const char *word
 {
 	(void)cfg, (void)opt, (void)word, (void)value;
 	puts("usage: recorder [OPTION...] [--] COMMAND [ARG...]\n"
+	     "       recorder [OPTION...] -p PID [-- COMMAND [ARG...]]\n"
 	     "Run COMMAND and record what it does, with nothing put into it, for the viewers you have.\n"
 	     "\n"
 	     "  sudo recorder ./program            record syscalls and functions into uftrace.data/\n"
+	     "  sudo recorder -p PID --duration 5s record a process that runs already\n"
 	     "  uftrace replay                     ... and look at them: also report, graph, tui, dump --chrome\n"
 	     "  sudo recorder --no-functions -- python3 script.py\n"
 	     "  sudo recorder -e trace=%file,%process -s 200 -o build.data -- make\n"

@@ -34,6 +34,7 @@
 #include "sink.h"
 #include "source.h"
 #include "source/links.h"
+#include "target.h"
 #include "taskstate.h"
 
 #define EXIT_LOST	3	/* --strict: records were lost */
@@ -55,6 +56,7 @@ struct recording {
 	uint32_t	     calls_slots;
 	unsigned	     cpus;
 	struct launch	    *launch;
+	struct target	    *target;	/* NULL: the command is recorded */
 	struct drain	    *drain;
 	struct writer	    *writer;
 	struct tracker_counts counts;
@@ -184,6 +186,8 @@ static int load_object(struct recording *r)
 	bpf_map__set_max_entries(r->bpf->maps.rings, r->cpus);
 	r->bpf->rodata->lose_one_in = r->cfg->lose_one_in;
 	plan_calls(r);
+	if (r->cfg->target_count)
+		target_plan(r->bpf);
 	err = plan_sources(r);
 	return err ?: recorder_bpf__load(r->bpf);
 }
@@ -260,17 +264,60 @@ static int start_threads(struct recording *r)
 	return err ? fail(err, "cannot start the threads that write") : 0;
 }
 
-static int run_command(struct recording *r)
+/* From now on: the targets are recorded, or the command runs, or both. */
+static int run(struct recording *r)
 {
 	struct control_args args = {
-		.cfg = r->cfg, .launch = r->launch, .writer = r->writer, .images = r->images,
+		.cfg = r->cfg, .launch = r->launch, .target = r->target, .writer = r->writer, .images = r->images,
 	};
+	int err;
 
 	r->about->start = clock_now();
-	r->exit_status = launch_go(r->launch);
-	if (r->exit_status)
-		return -ECANCELED;
+	if (r->target) {
+		err = target_begin(r->target, r->bpf, r->images);
+		if (err)
+			return err;
+		say("recording %zu process%s", target_count(r->target), target_count(r->target) == 1 ? "" : "es");
+	}
+	if (r->cfg->argv) {
+		r->exit_status = launch_go(r->launch);
+		if (r->exit_status)
+			return -ECANCELED;
+	}
 	return control_run(&args, &r->has_ended);
+}
+
+/* Who is to be recorded, as far as that can be wrong. */
+static int open_targets(struct recording *r)
+{
+	int err = r->cfg->target_count ? target_create(&r->target, r->cfg) : 0;
+
+	if (err)
+		r->exit_status = EXIT_USAGE;
+	return err;
+}
+
+static int start_launch(struct recording *r)
+{
+	if (!r->cfg->argv)
+		return launch_nothing(&r->launch);
+	r->exit_status = launch_start(&r->launch, r->cfg);
+	return r->exit_status ? -ECANCELED : 0;
+}
+
+static int describe(struct recording *r)
+{
+	int err = about_create(&r->about, r->cfg->argv, NULL);
+
+	if (!err && r->target) {
+		free(r->about->exe);
+		r->about->exe = strdup(target_exe(r->target));
+		err = r->about->exe ? 0 : -ENOMEM;
+	}
+	if (err)
+		return fail(err, "cannot describe this host");
+	r->about->string_bytes = r->cfg->string_bytes;
+	return 0;
 }
 
 /* ---- the walk ---- */
@@ -281,21 +328,15 @@ static int recording_begin(struct recording *r, const struct config *cfg)
 
 	r->cfg = cfg;
 	r->dirfd = -1;
-	err = queue_create(&r->queue, cfg->memory_bytes);
+	err = open_targets(r);
+	err = err ?: queue_create(&r->queue, cfg->memory_bytes);
 	err = err ?: images_create(&r->images, cfg, r->queue);
 	err = err ?: load_bpf(r);
 	err = err ?: attach_sources(r);
-	if (err)
-		return err;
-	r->exit_status = launch_start(&r->launch, cfg);
-	if (r->exit_status)
-		return -ECANCELED;
-	err = about_create(&r->about, cfg->argv, NULL);
-	if (err)
-		return fail(err, "cannot describe this host");
-	r->about->string_bytes = cfg->string_bytes;
-	err = mark_command(r);
-	err = err ?: probe_command(r);
+	err = err ?: start_launch(r);
+	err = err ?: describe(r);
+	if (!err && !r->target)
+		err = mark_command(r) ?: probe_command(r);
 	err = err ?: open_output(r);
 	return err ?: start_threads(r);
 }
@@ -325,6 +366,7 @@ static void recording_free(struct recording *r)
 {
 	segment_destroy(r->segment);
 	launch_destroy(r->launch);
+	target_destroy(r->target);
 	images_destroy(r->images);
 	if (r->calls)
 		munmap(r->calls, r->calls_bytes);
@@ -399,18 +441,28 @@ static void say_summary(const struct recording *r)
 	say_cost(r);
 }
 
+/* With a command its own status is passed on, so ours must be told from it: env(1). */
+static int failed_status(const struct config *cfg)
+{
+	return cfg->argv ? EXIT_RECORDER : 1;
+}
+
 void recording_run(const struct config *cfg, struct recording_result *ret)
 {
 	struct recording r = {};
 	int err = recording_begin(&r, cfg);
 
-	err = err ?: run_command(&r);
+	err = err ?: run(&r);
 	err = recording_end(&r, err);
 	if (r.counts.events)
 		say_summary(&r);
 	ret->has_command = r.has_ended;
 	ret->status = r.has_ended ? launch_status(r.launch) : 0;
-	ret->exit_status = r.exit_status ?: err ? EXIT_RECORDER : 0;
+	ret->exit_status = r.exit_status ?: err ? failed_status(cfg) : 0;
+	if (!err && r.target && !r.counts.events) {
+		fail(0, "nothing was recorded");
+		ret->exit_status = failed_status(cfg);
+	}
 	if (!ret->exit_status && cfg->strict && lost_in_all(&r))
 		ret->exit_status = EXIT_LOST;
 	recording_free(&r);
@@ -493,9 +545,13 @@ int recording_dry_run(const struct config *cfg)
 	int err = queue_create(&r.queue, cfg->memory_bytes);
 
 	err = err ?: images_create(&r.images, cfg, r.queue);
-	err = err ?: probe_command(&r);
+	err = err ?: open_targets(&r);
+	err = err ?: r.target ? target_probe(r.target, r.images) : probe_command(&r);
 	if (!err) {
-		say("would run '%s' and write '%s'", cfg->exe, output_path(cfg));
+		if (r.target)
+			say("would record %zu processes and write '%s'", target_count(r.target), output_path(cfg));
+		else
+			say("would run '%s' and write '%s'", cfg->exe, output_path(cfg));
 		for (const struct source_ops *const *s = sources; *s; s++)
 			if ((*s)->summary)
 				(*s)->summary();

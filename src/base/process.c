@@ -40,6 +40,19 @@ int process_open(pid_t pid)
 	return fd;
 }
 
+pid_t process_parent(pid_t pid)
+{
+	char path[32], text[512], *at;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[MAX(n, 0)] = '\0';
+	at = strrchr(text, ')');	/* the name before it may hold anything: proc(5) */
+	return at && sscanf(at, ") %*c %d", &pid) == 1 ? pid : 0;
+}
+
 uint32_t process_namespace(void)
 {
 	struct stat st;

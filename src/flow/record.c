@@ -17,6 +17,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_FUNC_EXIT,  rec_func,	    CLASS_FUNCTION),
 	ROW(REC_TASK_LOST,  rec_lost,	    CLASS_TASK),
 	ROW(REC_LOST,	    rec_lost,	    CLASS_TASK),
+	ROW(REC_TASK_FOUND, rec_task_found, CLASS_TASK),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)

@@ -357,6 +357,17 @@ static int on_task_exec(struct tracker *tr, struct task *t, const struct rec_hdr
 	return tell(tr, t, rec);
 }
 
+/* The sinks hear of a leader when its program is known, of the others at once. */
+static int on_task_found(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_task_found *r = (const void *)rec;
+
+	set_comm(t, r->comm);
+	if (!t->session->is_told)
+		t->session->stack = r->stack;
+	return t->session->is_told ? tell_place(tr, t) : 0;
+}
+
 static int on_task_name(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	const struct rec_task_name *r = (const void *)rec;
@@ -509,6 +520,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_FUNC_ENTRY] = on_func_entry,
 	[REC_FUNC_EXIT]	 = on_func_exit,
 	[REC_TASK_LOST]	 = tell,
+	[REC_TASK_FOUND] = on_task_found,
 };
 
 static int on_lost(struct tracker *tr, const struct rec_lost *r)
@@ -520,6 +532,12 @@ static int on_lost(struct tracker *tr, const struct rec_lost *r)
 		tr->counts.lost[i] += r->count[i];
 	}
 	return segment_lost(tr->segment, r->hdr.cpu, tr->calls.time, count);
+}
+
+/* Does the sinks' hearing of a new session wait for what comes next? */
+static bool waits_for_image(uint16_t kind)
+{
+	return kind == REC_IMAGE || kind == REC_TASK_EXEC || kind == REC_TASK_FOUND;
 }
 
 int tracker_record(void *tracker, const struct rec_hdr *rec)
@@ -537,7 +555,7 @@ int tracker_record(void *tracker, const struct rec_hdr *rec)
 	t = task_of(tr, rec);
 	if (!t)
 		return -ENOMEM;
-	if (rec->kind != REC_IMAGE && rec->kind != REC_TASK_EXEC && !(t->is_told && t->session->is_told)) {
+	if (!waits_for_image(rec->kind) && !(t->is_told && t->session->is_told)) {
 		err = tell_place(tr, t);
 		if (err)
 			return err;

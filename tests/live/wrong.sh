@@ -57,6 +57,10 @@ wrong 2 "--syscalls" %fiel "%file"				-- --syscalls=%fiel true
 wrong 2 "--syscalls" "/("					-- '--syscalls=/(' true
 wrong 2 "-e" "signal="						-- -e signal=INT true
 wrong 2 "--no-feature" uprobe-mutli "'uprobe-multi'"		-- --no-feature uprobe-mutli true
+wrong 2 "-p" "'redis'"						-- -p redis
+wrong 2 "-p 4194999" "no such process"				-- -p 4194999
+[ "$(cat /proc/2/comm 2>/dev/null)" != kthreadd ] || wrong 2 "-p 2" "kernel" -- -p 2
+wrong 2 "--duration" "'soon'"					-- --duration soon true
 wrong 2 "--status" "'often'"					-- --status=often true
 wrong 2 "-u" "'no-such-user'"					-- -u no-such-user true
 wrong 2 "-u" --as-root						-- -u root --as-root true
@@ -64,8 +68,7 @@ wrong 2 "--replay" "'true'"					-- --replay /dev/null true
 wrong 2 "--replay" "'/no/such/file'"				-- --replay /no/such/file
 wrong 2 "--doctor" "'true'"					-- --doctor true
 wrong 2 "--simulate-drops" "'0x'"				-- --simulate-drops 0x true
-wrong 2 "-p" attaching						-- -p 1
-wrong 2 "--cgroup" attaching					-- --cgroup /sys/fs/cgroup
+wrong 2 "--cgroup" "not built"					-- --cgroup /sys/fs/cgroup
 wrong 2 "-P" strace						-- -P /etc true
 wrong 2 "-F" filters						-- -F main true
 wrong 127 "'no-such-program'" PATH				-- no-such-program

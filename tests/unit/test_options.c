@@ -195,14 +195,42 @@ TEST(an_option_that_is_none_is_named_with_the_nearest)
 	wrong("--format", "recorder: --format needs an argument: NAME,...");
 }
 
+TEST(processes_are_named_by_numbers)
+{
+	struct config *cfg = parsed("-p 12,13 --tree=7 --tid 8 --duration 1500ms");
+
+	CHECK_INT(cfg->target_count, 4);
+	CHECK_INT(cfg->target[1].pid, 13);
+	CHECK_INT(cfg->target[1].kind, TARGET_PROCESS);
+	CHECK_INT(cfg->target[2].kind, TARGET_TREE);
+	CHECK_INT(cfg->target[3].kind, TARGET_THREAD);
+	CHECK_INT(cfg->duration_ns, 1500000000ll);
+	CHECK(!cfg->argv);
+	config_destroy(cfg);
+	wrong("-p redis", "recorder: -p: 'redis' is not the number of a process");
+	wrong("-p 0", "recorder: -p: '0' is not the number of a process");
+	wrong("-p 99999999999", "recorder: -p: '99999999999' is not the number of a process");
+	wrong("--tid 1,,2", "recorder: --tid: a name is missing in '1,,2'");
+	wrong("-p 1 -u nobody", "recorder: -u says who the command runs as, and there is none");
+	wrong("-p 1 --replay x", "recorder: --replay reads a file and runs nothing, so there is no place for -p");
+}
+
+TEST(times_have_units)
+{
+	CHECK_INT(parsed("--duration 2 true")->duration_ns, 2000000000ll);
+	CHECK_INT(parsed("--duration 3m true")->duration_ns, 180000000000ll);
+	wrong("--duration 0 true", "recorder: --duration: '0' is not a time, such as 10s or 500ms");
+	wrong("--duration 5x true", "recorder: --duration: '5x' is not a time, such as 10s or 500ms");
+	wrong("--duration 99999999999999h true",
+	      "recorder: --duration: '99999999999999h' is not a time, such as 10s or 500ms");
+}
+
 TEST(an_option_of_another_tracer_is_answered)
 {
-	wrong("-p 1", "recorder: -p: attaching to a running process is not built yet");
-	wrong("--pid=1", "recorder: --pid: attaching to a running process is not built yet");
-	wrong("--cgroup /x", "recorder: --cgroup: attaching to a running process is not built yet");
+	wrong("--cgroup /x", "recorder: --cgroup: recording a cgroup is not built yet");
 	wrong("-P x true", "recorder: -P is not an option: strace, perf and trace-cmd mean three things by it");
 	wrong("-F main true", "recorder: -F: filters of functions are not built yet");
-	wrong("--duration 5 true", "recorder: --duration is not built yet");
+	wrong("--delay 5 true", "recorder: --delay is not built yet");
 	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET' is");
 }
 

@@ -171,6 +171,8 @@ struct file {
 	struct path f_path;
 };
 
+typedef long unsigned int vm_flags_t;
+
 struct vm_area_struct {
 	union {
 		struct {
@@ -178,6 +180,10 @@ struct vm_area_struct {
 			long unsigned int vm_end;
 		};
 	};
+	union {
+		const vm_flags_t vm_flags;
+	};
+	long unsigned int vm_pgoff;
 	struct file *vm_file;
 };
 
@@ -215,6 +221,15 @@ struct fs_struct {
 struct bpf_iter__task {
 	union {
 		struct task_struct *task;
+	};
+};
+
+struct bpf_iter__task_vma {
+	union {
+		struct task_struct *task;
+	};
+	union {
+		struct vm_area_struct *vma;
 	};
 };
 

@@ -87,6 +87,8 @@ struct mm_struct {
 	};
 };
 
+typedef long unsigned int vm_flags_t;
+
 struct vm_area_struct {
 	union {
 		struct {
@@ -94,6 +96,10 @@ struct vm_area_struct {
 			long unsigned int vm_end;
 		};
 	};
+	union {
+		const vm_flags_t vm_flags;
+	};
+	long unsigned int vm_pgoff;
 	struct file *vm_file;
 };
 
@@ -212,6 +218,15 @@ struct fs_struct {
 struct bpf_iter__task {
 	union {
 		struct task_struct *task;
+	};
+};
+
+struct bpf_iter__task_vma {
+	union {
+		struct task_struct *task;
+	};
+	union {
+		struct vm_area_struct *vma;
 	};
 };
 

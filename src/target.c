@@ -1,0 +1,506 @@
+/*
+ * target.c - processes by number: held, probed, marked.
+ *
+ * The order in which a process becomes recorded: its program is analysed and probed,
+ * which hits nobody yet, since BPF asks first whether a task is marked; the writer is
+ * told of it and of what it has mapped; its threads are marked; and at last, with its
+ * mappings looked at once more, its returns may be probed (bpf/target.bpf.c,
+ * returns.bpf.c).
+ *
+ * A child is recorded because its parent is, from the parent's marking on. What a
+ * target started between our first look at /proc and its marking is found by a second
+ * look, and made a target too.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "config.h"
+#include "images.h"
+#include "log.h"
+#include "process.h"
+#include "recorder.skel.h"
+#include "target.h"
+#include "taskstate.h"
+
+#define PASSES_MAX	64	/* new threads, or a full ring, make a pass be done again */
+#define LOOKS_MAX	16	/* at /proc for children: each finds those begun before their parent was marked */
+#define PASS_WAIT_US	1000
+#define SETTLES_MAX	8	/* a process that maps files all the time is left without return probes */
+
+struct process {
+	pid_t	 pid;		/* in our PID namespace */
+	int	 pidfd, proc;	/* proc: its folder in /proc */
+	uint32_t flags;		/* TARGET_* */
+	bool	 has_ended;
+};
+
+struct target {
+	const struct config *cfg;
+	struct process	    *process;
+	size_t		     count, room;
+	pid_t		    *thread;	/* --tid */
+	size_t		     thread_count, thread_room;
+	pid_t		    *other;	/* descendants that are not meant: they were there before */
+	size_t		     other_count, other_room;
+	int		     epoll;	/* of all pidfds */
+	char		     exe[4096];
+};
+
+DEFINE_CLEANUP(target_destroy, struct target *)
+
+/* ---- who they are ---- */
+
+static struct process *find(const struct target *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->process[i].pid == pid)
+			return &t->process[i];
+	return NULL;
+}
+
+static int watch(struct target *t, struct process *p)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = p->pid };
+
+	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, p->pidfd, &ev) ? -errno : 0;
+}
+
+/* -ESRCH: it has ended, or never was. */
+static int hold(struct target *t, pid_t pid, uint32_t flags)
+{
+	struct process *p = find(t, pid), new = { .pid = pid, .flags = flags, .pidfd = -1, .proc = -1 };
+	int err = grow(&t->process, &t->room, t->count, sizeof(*t->process));
+
+	if (p)
+		p->flags |= flags;
+	if (p || err)
+		return err;
+	new.pidfd = syscall(SYS_pidfd_open, pid, 0);
+	if (new.pidfd < 0)
+		return -errno;
+	new.proc = process_open(pid);
+	err = new.proc < 0 ? new.proc : watch(t, &new);
+	if (err) {
+		close_fd(&new.pidfd);
+		close_fd(&new.proc);
+		return err;
+	}
+	t->process[t->count++] = new;
+	return 0;
+}
+
+/* The process that thread @tid is of; 0: there is no such thread. proc(5). */
+static pid_t process_of(pid_t tid)
+{
+	char path[32], line[128];
+	pid_t pid = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	__cleanup(close_file) FILE *f = fopen(path, "re");
+	while (f && !pid && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &pid) != 1)
+			pid = 0;
+	return pid;
+}
+
+static bool is_kernel_thread(pid_t pid)
+{
+	char path[32], exe[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT;
+}
+
+/* What is wrong with a number, before it is held; 0: nothing. */
+static int check(const struct target_name *n)
+{
+	const char *option = n->kind == TARGET_TREE ? "--tree" : n->kind == TARGET_THREAD ? "--tid" : "-p";
+	pid_t pid = process_of(n->pid);
+
+	if (!pid) {
+		fail(0, "%s %d: there is no such process", option, n->pid);
+		hint("ps -e, which lists them");
+	} else if (pid == getpid()) {
+		fail(0, "%s %d: recorder does not record itself", option, n->pid);
+	} else if (n->kind != TARGET_THREAD && pid != n->pid) {
+		fail(0, "%s %d: this is a thread of process %d", option, n->pid, pid);
+		hint("--tid %d, or %s %d for all of its threads", n->pid, option, pid);
+	} else if (is_kernel_thread(pid)) {
+		fail(0, "%s %d: this is a thread of the kernel, or has ended", option, n->pid);
+	} else {
+		return 0;
+	}
+	return -ESRCH;
+}
+
+static int add_name(struct target *t, const struct target_name *n)
+{
+	int err = check(n);
+
+	if (err)
+		return err;
+	if (n->kind != TARGET_THREAD)
+		return hold(t, n->pid, TARGET_WHOLE);
+	err = grow(&t->thread, &t->thread_room, t->thread_count, sizeof(*t->thread));
+	if (err)
+		return err;
+	t->thread[t->thread_count++] = n->pid;
+	return hold(t, process_of(n->pid), 0);
+}
+
+/* ---- their children ---- */
+
+struct kin {
+	pid_t pid, parent;
+};
+
+struct kins {
+	struct kin *kin;
+	size_t	    count, room;
+};
+
+/* All processes; none when /proc is that of another PID namespace than ours. */
+static int list_kins(struct kins *k)
+{
+	char self[16] = "";
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	int err = 0;
+
+	k->count = 0;
+	if (!dir)
+		return -errno;
+	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 || atoi(self) != getpid()) {
+		closedir(dir);
+		return 0;
+	}
+	while (!err && (e = readdir(dir))) {
+		pid_t pid = atoi(e->d_name);
+
+		if (pid <= 0)
+			continue;
+		err = grow(&k->kin, &k->room, k->count, sizeof(*k->kin));
+		if (!err)
+			k->kin[k->count++] = (struct kin){ pid, process_parent(pid) };
+	}
+	closedir(dir);
+	return err;
+}
+
+static bool is_other(const struct target *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->other_count; i++)
+		if (t->other[i] == pid)
+			return true;
+	return pid == getpid();
+}
+
+static int note_other(struct target *t, pid_t pid)
+{
+	int err = grow(&t->other, &t->other_room, t->other_count, sizeof(*t->other));
+
+	if (!err)
+		t->other[t->other_count++] = pid;
+	return err;
+}
+
+static bool is_in_tree(const struct config *cfg, pid_t pid)
+{
+	for (size_t i = 0; i < cfg->target_count; i++)
+		if (cfg->target[i].kind == TARGET_TREE && cfg->target[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* One that has ended meanwhile is nobody's loss. */
+static int hold_child(struct target *t, pid_t pid)
+{
+	int err = is_kernel_thread(pid) ? -ESRCH : hold(t, pid, TARGET_WHOLE);
+
+	return err == -ESRCH ? note_other(t, pid) : err;
+}
+
+/* Children of whole targets become targets, if they are not known as others. Returns how many there were, or an errno. */
+static int hold_children(struct target *t, const struct kins *k)
+{
+	int err = 0, n = 0;
+
+	for (size_t i = 0; i < k->count && !err; i++) {
+		const struct process *parent = find(t, k->kin[i].parent);
+
+		if (!parent || !(parent->flags & TARGET_WHOLE) || find(t, k->kin[i].pid) || is_other(t, k->kin[i].pid))
+			continue;
+		err = hold_child(t, k->kin[i].pid);
+		n++;
+	}
+	return err ?: n;
+}
+
+/* Present children: with --tree they and theirs are targets, else they are not meant. */
+static int look_at_children(struct target *t)
+{
+	__cleanup(free_ptr) void *list = NULL;
+	struct kins k = {};
+	int err = list_kins(&k), n;
+
+	list = k.kin;
+	for (size_t i = 0; i < k.count && !err; i++)	/* of those that are no tree: not meant */
+		if (find(t, k.kin[i].parent) && !is_in_tree(t->cfg, k.kin[i].parent) && !find(t, k.kin[i].pid))
+			err = note_other(t, k.kin[i].pid);
+	do
+		n = err ?: hold_children(t, &k);
+	while (n > 0);
+	return n;
+}
+
+/* ---- recording them ---- */
+
+void target_plan(struct recorder_bpf *bpf)
+{
+	bpf_program__set_autoload(bpf->progs.target_tasks, true);
+	bpf_program__set_autoload(bpf->progs.target_files, true);
+}
+
+/* Run an iterator once; @pid: only the tasks of that process, 0: all. */
+static int run_iterator(struct bpf_program *prog, pid_t pid)
+{
+	union bpf_iter_link_info which = { .task.pid = pid };
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &which, .iter_info_len = sizeof(which));
+	__cleanup(close_fd) int link = bpf_link_create(bpf_program__fd(prog), 0, BPF_TRACE_ITER, pid ? &opts : NULL);
+	__cleanup(close_fd) int iter = link < 0 ? -1 : bpf_iter_create(link);
+	char none[64];
+	ssize_t n;
+
+	if (iter < 0)
+		return -errno;
+	do
+		n = read(iter, none, sizeof(none));
+	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	return n < 0 ? -errno : 0;
+}
+
+static int run_step(struct recorder_bpf *bpf, enum target_step step)
+{
+	bpf->bss->target_step = step;
+	bpf->bss->target_done = bpf->bss->target_failed = bpf->bss->target_unsettled = 0;
+	return run_iterator(bpf->progs.target_tasks, 0);
+}
+
+/* Again while the ring has no room, and (marking) while new threads turn up. */
+static int run_until_done(struct recorder_bpf *bpf, enum target_step step)
+{
+	for (int pass = 0; pass < PASSES_MAX; pass++) {
+		int err = run_step(bpf, step);
+
+		if (err)
+			return fail(err, "cannot walk the kernel's tasks");
+		if (!bpf->bss->target_failed && (step != TARGET_MARK || !bpf->bss->target_done))
+			return 0;
+		if (bpf->bss->target_failed)
+			usleep(PASS_WAIT_US);
+	}
+	warn("not every thread is recorded: more and more begin, or the buffer (-b) is too small");
+	return 0;
+}
+
+static int put(struct bpf_map *map, uint32_t number, uint32_t flags)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), &number, &flags, BPF_ANY) ? -errno : 0;
+}
+
+/* Passes are about processes [first, count) only, and all named threads. */
+static int choose(struct target *t, struct recorder_bpf *bpf, size_t first)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->count && !err; i++) {
+		const struct process *p = &t->process[i];
+
+		if (i < first || p->has_ended)
+			bpf_map_delete_elem(bpf_map__fd(bpf->maps.targets), &p->pid);
+		else
+			err = put(bpf->maps.targets, p->pid, p->flags);
+	}
+	for (size_t i = 0; i < t->thread_count && !err; i++)
+		err = put(bpf->maps.target_threads, t->thread[i], 0);
+	return err ? fail(err, "cannot name the targets to the kernel") : 0;
+}
+
+static int probe(struct target *t, struct images *im, size_t first)
+{
+	int err = 0;
+
+	for (size_t i = first; i < t->count && !err; i++)
+		err = images_add_exe(im, t->process[i].proc, NULL);
+	return err;
+}
+
+/* What each has mapped, looked at while nobody's returns are probed; then, if nothing was mapped meanwhile, they may be. */
+static int settle_returns(struct target *t, struct recorder_bpf *bpf, struct images *im, size_t first)
+{
+	int err = 0;
+
+	for (int pass = 0; pass < SETTLES_MAX && !err; pass++) {
+		err = run_step(bpf, TARGET_ASK);
+		for (size_t i = first; i < t->count && !err; i++) {
+			struct process *p = &t->process[i];
+			int n = images_look(im, p->proc);
+
+			err = MIN(n, 0);
+			p->flags = n ? p->flags & ~TARGET_RETURNS : p->flags | TARGET_RETURNS;
+		}
+		err = err ?: choose(t, bpf, first);
+		err = err ?: run_step(bpf, TARGET_SETTLE);
+		if (!err && !bpf->bss->target_unsettled)
+			return 0;
+	}
+	return err;
+}
+
+/* Those that are recorded already, since their parent is, are no targets: take them off the end. */
+static void drop_known(struct target *t, struct recorder_bpf *bpf, size_t first)
+{
+	size_t left = first;
+
+	for (size_t i = first; i < t->count; i++) {
+		struct process *p = &t->process[i];
+		uint32_t flags = 0;
+
+		bpf_map_lookup_elem(bpf_map__fd(bpf->maps.targets), &p->pid, &flags);
+		if (!(flags & TARGET_KNOWN)) {
+			t->process[left++] = *p;
+			continue;
+		}
+		bpf_map_delete_elem(bpf_map__fd(bpf->maps.targets), &p->pid);
+		note_other(t, p->pid);
+		close_fd(&p->pidfd);
+		close_fd(&p->proc);
+	}
+	t->count = left;
+}
+
+static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images *im, size_t first)
+{
+	bool returns = t->cfg->functions && t->cfg->returns != RETURNS_NEVER;
+	int err = probe(t, im, first);
+
+	err = err ?: choose(t, bpf, first);
+	err = err ?: run_until_done(bpf, TARGET_ANNOUNCE);
+	if (err)
+		return err;
+	drop_known(t, bpf, first);
+	for (size_t i = first; i < t->count && !err; i++)
+		if (run_iterator(bpf->progs.target_files, t->process[i].pid))
+			detail("cannot walk what process %d has mapped: it has ended", t->process[i].pid);
+	if (returns)			/* a first look, so that the one that counts is short */
+		for (size_t i = first; i < t->count && !err; i++)
+			err = MIN(images_look(im, t->process[i].proc), 0);
+	err = err ?: run_until_done(bpf, TARGET_MARK);
+	return err ?: returns ? settle_returns(t, bpf, im, first) : 0;
+}
+
+int target_probe(struct target *t, struct images *im)
+{
+	return probe(t, im, 0);
+}
+
+int target_begin(struct target *t, struct recorder_bpf *bpf, struct images *im)
+{
+	__cleanup(free_ptr) void *list = NULL;
+	struct kins k = {};
+	size_t first = 0;
+	int err = 0;
+
+	for (int look = 0; look < LOOKS_MAX && t->count > first && !err; look++) {
+		err = begin_from(t, bpf, im, first);
+		first = t->count;
+		err = err ?: t->cfg->follow ? list_kins(&k) : 0;
+		list = k.kin;
+		err = err ?: MIN(hold_children(t, &k), 0);
+	}
+	return err;
+}
+
+/* ---- their life ---- */
+
+static void find_exe(struct target *t)
+{
+	ssize_t n = readlinkat(t->process[0].proc, "exe", t->exe, sizeof(t->exe) - 1);
+
+	t->exe[MAX(n, 0)] = '\0';
+}
+
+int target_create(struct target **ret, const struct config *cfg)
+{
+	__cleanup(target_destroyp) struct target *t = calloc(1, sizeof(*t));
+	int err = 0;
+
+	if (!t)
+		return -ENOMEM;
+	t->cfg = cfg;
+	t->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (t->epoll < 0)
+		return fail(-errno, "cannot watch processes");
+	for (size_t i = 0; i < cfg->target_count && !err; i++) {
+		err = add_name(t, &cfg->target[i]);
+		if (err && err != -ESRCH)
+			fail(err, "cannot attach to %d", cfg->target[i].pid);
+	}
+	err = err ?: look_at_children(t);
+	if (err)
+		return err;
+	find_exe(t);
+	*ret = TAKE(t);
+	return 0;
+}
+
+void target_destroy(struct target *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->count; i++) {
+		close_fd(&t->process[i].pidfd);
+		close_fd(&t->process[i].proc);
+	}
+	close_fd(&t->epoll);
+	free(t->process);
+	free(t->thread);
+	free(t->other);
+	free(t);
+}
+
+int target_fd(const struct target *t)
+{
+	return t->epoll;
+}
+
+bool target_reap(struct target *t)
+{
+	struct epoll_event ev;
+	bool is_left = false;
+
+	while (epoll_wait(t->epoll, &ev, 1, 0) == 1) {
+		struct process *p = find(t, ev.data.u32);
+
+		epoll_ctl(t->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
+		p->has_ended = true;
+	}
+	for (size_t i = 0; i < t->count; i++)
+		is_left |= !t->process[i].has_ended;
+	return !is_left;
+}
+
+size_t target_count(const struct target *t)
+{
+	return t->count;
+}
+
+const char *target_exe(const struct target *t)
+{
+	return t->exe;
+}
