@@ -14,6 +14,7 @@
 #include "task.h"
 #include "taskstate.h"
 
+struct filter;
 struct sink_ops;
 
 struct config {
@@ -24,6 +25,8 @@ struct config {
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	enum returns_when returns;	/* --returns=WHEN; auto */
+	struct filter *filter;		/* --hide, --match, --list=PATTERN; owned: filter.h */
+	unsigned    least_size;		/* --size-filter: bytes of the smallest function to record; not of PLT stubs */
 	bool	    nop5;		/* --nop5: use nop5 sites although the program's forks may die (kernel fault) */
 	unsigned    string_bytes;	/* -s N; 32 */
 
@@ -50,6 +53,7 @@ struct config {
 
 	/* talk */
 	bool	    dry_run, doctor;
+	bool	    list;		/* --list: the functions of the command, on stdout; runs nothing */
 	bool	    status;		/* the status line: stderr is a terminal and not -q; --status=never */
 	int	    verbosity;		/* -q, -v, -vv: enum log_level; the log has been told already */
 

@@ -495,7 +495,8 @@ int recording_dry_run(const struct config *cfg)
 	err = err ?: images_create(&r.images, cfg, r.queue);
 	err = err ?: probe_command(&r);
 	if (!err) {
-		say("would run '%s' and write '%s'", cfg->exe, output_path(cfg));
+		if (!cfg->list)
+			say("would run '%s' and write '%s'", cfg->exe, output_path(cfg));
 		for (const struct source_ops *const *s = sources; *s; s++)
 			if ((*s)->summary)
 				(*s)->summary();

@@ -13,12 +13,14 @@
 #include "base.h"
 #include "bpflink.h"
 #include "config.h"
+#include "filter.h"
 #include "function.h"
 #include "image.h"
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/list.h"
 #include "source/probed.h"
 #include "source/rows.h"
 #include "source/tracefs.h"
@@ -35,10 +37,19 @@ enum left_out {
 	LEFT_REFUSED,		/* the kernel refuses the site */
 	LEFT_NEVER,		/* must not be probed: _start and its like */
 	LEFT_LIBCALL,		/* --no-libcall */
-	LEFT_REASONS
+	LEFT_HIDDEN,		/* --hide */
+	LEFT_SMALL,		/* --size-filter */
+	LEFT_REASONS,
+	LEFT_NOT = LEFT_REASONS	/* it is probed */
+};
+
+static const char *const left_why[LEFT_REASONS] = {
+	[LEFT_DEAR] = "small, see --dear", [LEFT_REFUSED] = "the kernel refuses it", [LEFT_NEVER] = "never safe",
+	[LEFT_LIBCALL] = "--no-libcall", [LEFT_HIDDEN] = "--hide", [LEFT_SMALL] = "--size-filter",
 };
 
 static struct links links;
+static const struct filter *filter;	/* the options' */
 static struct {
 	unsigned files, functions;
 	unsigned files_without_returns;
@@ -105,17 +116,22 @@ static struct choice choose(const struct config *cfg, const struct func *f, bool
 	return c;
 }
 
-static bool is_left_out(const struct config *cfg, const struct func *f, const struct choice *c)
+static enum left_out left_out(const struct config *cfg, const struct image *img, const struct func *f,
+			      const struct choice *c)
 {
 	if (f->flags & FUNC_NEVER)
-		return tally.left[LEFT_NEVER]++, true;
+		return LEFT_NEVER;
 	if (f->flags & FUNC_PLT && !cfg->libcalls)
-		return tally.left[LEFT_LIBCALL]++, true;
+		return LEFT_LIBCALL;
+	if (filter_of(cfg->filter, img, f) & FILTER_HIDE)
+		return LEFT_HIDDEN;
+	if (f->size < cfg->least_size && !(f->flags & FUNC_PLT))
+		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
-		return tally.left[LEFT_REFUSED]++, true;
+		return LEFT_REFUSED;
 	if (c->class == SITE_DEAR && !cfg->dear && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
-		return tally.left[LEFT_DEAR]++, true;
-	return false;
+		return LEFT_DEAR;
+	return LEFT_NOT;
 }
 
 /* With sessions the process decides besides, call by call: bpf/returns.bpf.c. */
@@ -132,14 +148,21 @@ static void choose_sites(const struct config *cfg, const struct image *img, stru
 
 	if (!returns)
 		tally.files_without_returns++;
+	if (cfg->list)
+		list_image(img);
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
 		struct choice c = choose(cfg, f, returns);
+		enum left_out why = left_out(cfg, img, f, &c);
 		uint64_t cookie = img->first_func + i;
 
 		tally.functions++;
-		if (is_left_out(cfg, f, &c))
+		if (cfg->list && filter_lists(cfg->filter, img, f))
+			list_function(img, f, c.class, !c.entry_only, why == LEFT_NOT ? NULL : left_why[why]);
+		if (why != LEFT_NOT) {
+			tally.left[why]++;
 			continue;
+		}
 		tally.probed[c.class]++;
 		if (c.entry_only) {
 			tally.entry_only++;
@@ -289,11 +312,12 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 	char path[32];
 	int err;
 
-	if (!cfg->functions || !w || !img->func_count)
+	if (!cfg->functions || (!w && !cfg->list) || !img->func_count)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = batch_create(&both, img->func_count) ?: batch_create(&entry, img->func_count);
 	if (!err) {
+		filter = cfg->filter;
 		choose_sites(cfg, img, &both, &entry);
 		tally.files++;
 		if (bpf)			/* --dry-run only chooses */
@@ -323,12 +347,14 @@ static void function_summary(void)
 
 	if (!tally.files)
 		return;
+	filter_summary(filter);
 	say("functions: %u of %u in %u file%s probed: %u cheap, %u single-stepped, %u without their returns",
 	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
 	if (cheap + dear < tally.functions)
-		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s",
+		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s",
 		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
-		    tally.left[LEFT_LIBCALL] ? ", library calls" : "");
+		    tally.left[LEFT_LIBCALL] ? ", library calls" : "", tally.left[LEFT_HIDDEN] ? ", --hide" : "",
+		    tally.left[LEFT_SMALL] ? ", --size-filter" : "");
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");

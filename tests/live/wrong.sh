@@ -60,6 +60,12 @@ wrong 2 "--no-feature" uprobe-mutli "'uprobe-multi'"		-- --no-feature uprobe-mut
 wrong 2 "--status" "'often'"					-- --status=often true
 wrong 2 "-u" "'no-such-user'"					-- -u no-such-user true
 wrong 2 "-u" --as-root						-- -u root --as-root true
+wrong 2 "-H" "'in(ner'" "regular expression"			-- -H 'in(ner' true
+wrong 2 "--hide" missing					-- --hide 'main;' true
+wrong 2 "-H" "'main@depth=1'" "not built"			-- -H main@depth=1 true
+wrong 2 "--match" "'wild'" "'glob'"				-- --match wild -H main true
+wrong 2 "--size-filter" "'big'"					-- --size-filter big true
+wrong 2 "--list" "'@libc'"					-- --list=@libc true
 wrong 2 "--replay" "'true'"					-- --replay /dev/null true
 wrong 2 "--replay" "'/no/such/file'"				-- --replay /no/such/file
 wrong 2 "--doctor" "'true'"					-- --doctor true

@@ -195,6 +195,16 @@ TEST(an_option_that_is_none_is_named_with_the_nearest)
 	wrong("--format", "recorder: --format needs an argument: NAME,...");
 }
 
+TEST(patterns_of_functions_are_checked_when_all_options_are_known)
+{
+	CHECK(parsed("-H a;b@PLT --hide c -l true")->list);
+	CHECK(!parsed("-H a*[ --match glob true")->list);
+	CHECK_INT(parsed("--size-filter 64 true")->least_size, 64);
+	wrong("--match glob -H a( --match regex true", "recorder: -H: 'a(' is not a regular expression of functions");
+	wrong("--hide a;;b true", "recorder: --hide: a function's name is missing");
+	wrong("--match wild true", "recorder: --match: 'wild' is neither 'regex' nor 'glob' nor 'exact'");
+}
+
 TEST(an_option_of_another_tracer_is_answered)
 {
 	wrong("-p 1", "recorder: -p: attaching to a running process is not built yet");

@@ -1,0 +1,37 @@
+/*
+ * filter.h - which functions are recorded: --hide, and what --list shows. Rules are FUNC[@LIB] patterns.
+ */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include <stdbool.h>
+
+struct filter;
+struct func;
+struct image;
+
+/* What the rules say of a function: bits. */
+#define FILTER_HIDE	1u	/* not shown itself; what it calls is */
+
+int  filter_create(struct filter **ret);
+void filter_destroy(struct filter *f);
+
+/*
+ * An option: @name as in the table of options, @word as typed, @value lent as long as the filter
+ * lives; NULL: none was given. Returns 0 or -EINVAL, having said why.
+ */
+int  filter_option(struct filter *f, const char *name, const char *word, const char *value);
+
+/* All options have been given: compile the patterns. Returns as filter_option() does. */
+int  filter_finish(struct filter *f);
+
+/* FILTER_* of @fn, a function of @img; remembers which rules matched something. */
+unsigned filter_of(struct filter *f, const struct image *img, const struct func *fn);
+
+/* Is it one of those that --list is to show? */
+bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn);
+
+/* Warns of each rule that has matched no function. */
+void filter_summary(const struct filter *f);
+
+#endif
