@@ -25,7 +25,8 @@ struct config {
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	enum returns_when returns;	/* --returns=WHEN; auto */
-	struct filter *filter;		/* --hide, --match, --list=PATTERN; owned: filter.h */
+	struct filter *filter;		/* --filter, --notrace, --hide, --match, --list=FUNC; owned: filter.h */
+	unsigned    depth;		/* -D: levels of calls to record; 0: all */
 	unsigned    least_size;		/* --size-filter: bytes of the smallest function to record; not of PLT stubs */
 	bool	    nop5;		/* --nop5: use nop5 sites although the program's forks may die (kernel fault) */
 	unsigned    string_bytes;	/* -s N; 32 */

@@ -5,12 +5,13 @@
  * options are known.
  */
 #include "base.h"
+#include "config.h"
 #include "filter.h"
 #include "image.h"
 #include "log.h"
 #include "pattern.h"
 
-enum rule_kind { RULE_HIDE, RULE_LIST };
+enum rule_kind { RULE_HIDE, RULE_IN, RULE_OUT, RULE_LIST };
 
 struct rule {
 	enum rule_kind kind;
@@ -51,9 +52,10 @@ void filter_destroy(struct filter *f)
 
 static int add_rule(struct filter *f, enum rule_kind kind, const char *word, const char *text, size_t len)
 {
-	struct rule r = { .kind = kind, .text = text, .len = len };
+	bool is_not = kind == RULE_IN && len && *text == '!';	/* -F '!FUNC' is -N FUNC */
+	struct rule r = { .kind = is_not ? RULE_OUT : kind, .text = text + is_not, .len = len - is_not };
 
-	if (!len)
+	if (!r.len)
 		return fail(0, "%s: a function's name is missing", word), -EINVAL;
 	r.word = strdup(word);
 	if (!r.word || grow(&f->rule, &f->room, f->count, sizeof(*f->rule))) {
@@ -99,6 +101,10 @@ int filter_option(struct filter *f, const char *name, const char *word, const ch
 		return set_match(f, word, value);
 	if (!strcmp(name, "hide"))
 		return add_rules(f, RULE_HIDE, word, value);
+	if (!strcmp(name, "filter"))
+		return add_rules(f, RULE_IN, word, value);
+	if (!strcmp(name, "notrace"))
+		return add_rules(f, RULE_OUT, word, value);
 	return value ? add_rules(f, RULE_LIST, word, value) : 0;
 }
 
@@ -148,21 +154,42 @@ unsigned filter_of(struct filter *f, const struct image *img, const struct func 
 		if (r->kind == RULE_LIST || !matches(r, img, fn))
 			continue;
 		r->has_matched = true;
-		says |= FILTER_HIDE;
+		if (r->kind == RULE_HIDE)
+			says |= FILTER_HIDE;
+		else
+			says = (says & FILTER_HIDE) | (r->kind == RULE_IN ? FILTER_IN : FILTER_OUT);
 	}
 	return says;
 }
 
+static bool has_rules(const struct filter *f, enum rule_kind kind)
+{
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		if (r->kind == kind)
+			return true;
+	return false;
+}
+
+bool filter_selects(const struct filter *f, const struct image *img)
+{
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		for (size_t i = 0; r->kind == RULE_IN && i < img->func_count; i++)
+			if (matches(r, img, &img->func[i]))
+				return true;
+	return false;
+}
+
+bool filter_in_kernel(const struct config *cfg)
+{
+	return cfg->functions && (cfg->depth || has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
+}
+
 bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn)
 {
-	bool any = false;
-
-	for (const struct rule *r = f->rule; r < f->rule + f->count; r++) {
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
 		if (r->kind == RULE_LIST && matches(r, img, fn))
 			return true;
-		any |= r->kind == RULE_LIST;
-	}
-	return !any;
+	return !has_rules(f, RULE_LIST);
 }
 
 void filter_summary(const struct filter *f)

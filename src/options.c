@@ -10,6 +10,7 @@
 #include "base.h"
 #include "config.h"
 #include "filter.h"
+#include "function.h"
 #include "log.h"
 #include "nearest.h"
 #include "options.h"
@@ -45,7 +46,7 @@ typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, 
 
 static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
 	      set_no_syscalls, set_expression, set_formats, set_returns, set_status, set_features, set_quiet, set_verbose,
-	      set_nothing, set_filter, set_list, show_help, show_version;
+	      set_nothing, set_filter, set_list, set_depth, show_help, show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
 	{ name, letters, offsetof(struct config, field), set, arg, group, help }
@@ -64,6 +65,12 @@ static const struct opt opts[] = {
 	    "no functions of the program"),
 	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT,
 	    "no calls of library functions"),
+	OPT("filter", "F", filter, set_filter, "FUNC", WHAT,
+	    "only these functions and what they call; several times, too"),
+	OPT("notrace", "N", filter, set_filter, "FUNC", WHAT,
+	    "neither these functions nor what they call"),
+	OPT("depth", "D", depth, set_depth, "N", WHAT,
+	    "no more than N levels of calls, of -F FUNC those below it"),
 	OPT("hide", "H", filter, set_filter, "FUNC", WHAT,
 	    "not these functions, though what they call"),
 	OPT("size-filter", "", least_size, set_count, "BYTES", WHAT,
@@ -145,10 +152,7 @@ static const struct foreign {
 	  "uftrace report, which counts the calls of a recording" },
 	{ 'g', NULL,	      "recording stacks is not built yet", NULL },
 	{ 't', NULL,	      "filters of functions are not built yet", "uftrace replay -t TIME" },
-	{ 'F', NULL,	      "filters of functions are not built yet", "uftrace replay -F FUNC" },
-	{ 'N', NULL,	      "filters of functions are not built yet", "uftrace replay -N FUNC" },
 	{ 'C', NULL,	      "filters of functions are not built yet", "uftrace replay -C FUNC" },
-	{ 'D', NULL,	      "filters of functions are not built yet", "uftrace replay -D DEPTH" },
 	{ 'T', NULL,	      "triggers are not built yet", NULL },
 	{ 'A', NULL,	      "arguments of functions are not built yet", NULL },
 	{ 'R', NULL,	      "return values of functions are not built yet", NULL },
@@ -241,6 +245,17 @@ static int set_string_bytes(struct config *cfg, const struct opt *opt, const cha
 	if (!err && cfg->string_bytes > STRING_BYTES_MAX) {
 		fail(0, "%s: %u bytes are more than a record holds, %u", word, cfg->string_bytes,
 		     STRING_BYTES_MAX);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+static int set_depth(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	int err = set_count(cfg, opt, word, value);
+
+	if (!err && (!cfg->depth || cfg->depth > FILTER_DEPTH_MAX)) {
+		fail(0, "%s: %s levels cannot be kept apart; 1 to %d can", word, value, FILTER_DEPTH_MAX);
 		err = -EINVAL;
 	}
 	return err;

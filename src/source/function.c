@@ -48,6 +48,17 @@ static const char *const left_why[LEFT_REASONS] = {
 	[LEFT_LIBCALL] = "--no-libcall", [LEFT_HIDDEN] = "--hide", [LEFT_SMALL] = "--size-filter",
 };
 
+static const char *family = "function";	/* of the programs that are attached: "filter" where calls are asked about */
+
+/* The program of that family for @role: "session", "entry", "exit" ... */
+static struct bpf_program *program_for(const struct recorder_bpf *bpf, const char *role)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%s", family, role);
+	return bpf_object__find_program_by_name(bpf->obj, name);
+}
+
 static struct links links;
 static const struct filter *filter;	/* the options' */
 static struct {
@@ -93,10 +104,16 @@ struct choice {
 	bool	      entry_only;
 };
 
-/* Without cookies it cannot be told how far the stack pointer has moved at the site. */
-static bool tells_sp_offset(void)
+/* Filters are told by cookie which function they judge. */
+static bool needs_cookies(const struct config *cfg)
 {
-	return kernel_has(HAVE_UPROBE_MULTI) || !kernel_has(HAVE_UPROBE_TRACEFS);
+	return filter_in_kernel(cfg);
+}
+
+/* Without cookies it cannot be told how far the stack pointer has moved at the site. */
+static bool tells_sp_offset(const struct config *cfg)
+{
+	return kernel_has(HAVE_UPROBE_MULTI) || !kernel_has(HAVE_UPROBE_TRACEFS) || needs_cookies(cfg);
 }
 
 static struct choice choose(const struct config *cfg, const struct func *f, bool returns)
@@ -108,7 +125,7 @@ static struct choice choose(const struct config *cfg, const struct func *f, bool
 		c.site = f->nop5_site;
 		c.class = SITE_NOP5;
 		c.sp_offset = 0;
-	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset()) {
+	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset(cfg)) {
 		c.site = f->entry_site;
 		c.class = SITE_CHEAP;
 		c.sp_offset = f->entry_sp_offset;
@@ -116,20 +133,22 @@ static struct choice choose(const struct config *cfg, const struct func *f, bool
 	return c;
 }
 
-static enum left_out left_out(const struct config *cfg, const struct image *img, const struct func *f,
-			      const struct choice *c)
+/* @says: filter_of() it. One that a filter needs is probed though nothing of it is shown, and whatever that costs. */
+static enum left_out left_out(const struct config *cfg, const struct func *f, const struct choice *c, unsigned says)
 {
+	bool is_needed = says & (FILTER_IN | FILTER_OUT);
+
 	if (f->flags & FUNC_NEVER)
 		return LEFT_NEVER;
 	if (f->flags & FUNC_PLT && !cfg->libcalls)
 		return LEFT_LIBCALL;
-	if (filter_of(cfg->filter, img, f) & FILTER_HIDE)
+	if (says & FILTER_HIDE && !is_needed)
 		return LEFT_HIDDEN;
 	if (f->size < cfg->least_size && !(f->flags & FUNC_PLT))
 		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
 		return LEFT_REFUSED;
-	if (c->class == SITE_DEAR && !cfg->dear && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
+	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
 		return LEFT_DEAR;
 	return LEFT_NOT;
 }
@@ -142,9 +161,15 @@ static bool may_probe_returns(const struct config *cfg, const struct image *img)
 	return cfg->returns == RETURNS_ALWAYS || unwind_is_safe(img);
 }
 
+static uint64_t filter_cookie(unsigned says, bool selects)
+{
+	return (says & FILTER_IN ? COOKIE_IN : 0) | (says & FILTER_OUT ? COOKIE_OUT : 0) |
+	       (says & FILTER_HIDE ? COOKIE_HIDE : 0) | (selects ? COOKIE_ONLY : 0);
+}
+
 static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
 {
-	bool returns = may_probe_returns(cfg, img);
+	bool returns = may_probe_returns(cfg, img), selects = filter_selects(cfg->filter, img);
 
 	if (!returns)
 		tally.files_without_returns++;
@@ -153,8 +178,9 @@ static void choose_sites(const struct config *cfg, const struct image *img, stru
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
 		struct choice c = choose(cfg, f, returns);
-		enum left_out why = left_out(cfg, img, f, &c);
-		uint64_t cookie = img->first_func + i;
+		unsigned says = filter_of(cfg->filter, img, f);
+		enum left_out why = left_out(cfg, f, &c, says);
+		uint64_t cookie = (img->first_func + i) | filter_cookie(says, selects);
 
 		tally.functions++;
 		if (cfg->list && filter_lists(cfg->filter, img, f))
@@ -221,18 +247,18 @@ static int attach_singly(struct bpf_program *prog, bool at_return, const char *p
 static int attach_by_session(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			     const struct batch *entry)
 {
-	int err = attach_multi(bpf->progs.function_session, BPFLINK_UPROBE_SESSION, 0, path, both);
+	int err = attach_multi(program_for(bpf, "session"), BPFLINK_UPROBE_SESSION, 0, path, both);
 
-	return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+	return err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, entry);
 }
 
 static int attach_by_multi(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			   const struct batch *entry)
 {
-	int err = attach_multi(bpf->progs.function_exit, BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
+	int err = attach_multi(program_for(bpf, "exit"), BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
 
-	err = err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, both);
-	return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+	err = err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, both);
+	return err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, entry);
 }
 
 static int attach_event(struct bpf_program *prog, bool at_return, const char *path, const struct batch *b)
@@ -257,47 +283,48 @@ static int attach_by_tracefs(struct recorder_bpf *bpf, const char *path, const s
 static int attach_by_perf(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			  const struct batch *entry)
 {
-	int err = attach_singly(bpf->progs.function_exit, true, path, both);
+	int err = attach_singly(program_for(bpf, "exit"), true, path, both);
 
-	err = err ?: attach_singly(bpf->progs.function_entry, false, path, both);
-	return err ?: attach_singly(bpf->progs.function_entry, false, path, entry);
+	err = err ?: attach_singly(program_for(bpf, "entry"), false, path, both);
+	return err ?: attach_singly(program_for(bpf, "entry"), false, path, entry);
 }
 
 /* The ways to probe, best first. */
 static const struct way {
 	enum kernel_feature needs;
 	const char *name;
-	const char *prog[3];		/* the programs it loads */
+	const char *prog[3];		/* the programs it loads: program_for() */
 	int	    type[3];		/* and what each is to be attached as; 0: a perf event */
 	int	  (*attach)(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			    const struct batch *entry);
 } ways[] = {
-	{ HAVE_UPROBE_SESSION, "sessions", { "function_session", "function_entry" },
+	{ HAVE_UPROBE_SESSION, "sessions", { "session", "entry" },
 	  { BPFLINK_UPROBE_SESSION, BPFLINK_UPROBE_MULTI }, attach_by_session },
-	{ HAVE_UPROBE_MULTI, "multi links", { "function_exit", "function_entry" },
+	{ HAVE_UPROBE_MULTI, "multi links", { "exit", "entry" },
 	  { BPFLINK_UPROBE_MULTI, BPFLINK_UPROBE_MULTI }, attach_by_multi },
-	{ HAVE_UPROBE_TRACEFS, "tracefs events", { "function_exit_at", "function_entry_at", "function_entry_only_at" },
-	  {}, attach_by_tracefs },
-	{ HAVE_UPROBE, "perf events", { "function_exit", "function_entry" }, {}, attach_by_perf },
+	{ HAVE_UPROBE_TRACEFS, "tracefs events", { "exit_at", "entry_at", "entry_only_at" }, {}, attach_by_tracefs },
+	{ HAVE_UPROBE, "perf events", { "exit", "entry" }, {}, attach_by_perf },
 };
 
-static const struct way *way_of_this_kernel(void)
+static const struct way *way_of_this_kernel(const struct config *cfg)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		if (kernel_has(ways[i].needs))
+		if (kernel_has(ways[i].needs) && (ways[i].needs != HAVE_UPROBE_TRACEFS || !needs_cookies(cfg)))
 			return &ways[i];
 	return NULL;
 }
 
 static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	const struct way *w = cfg->functions ? way_of_this_kernel() : NULL;
+	const struct way *w = cfg->functions ? way_of_this_kernel(cfg) : NULL;
 
 	if (cfg->functions && !w)
 		warn("no functions are recorded: this kernel has no uprobes");
+	if (filter_in_kernel(cfg))
+		family = "filter";
 	bpf->rodata->spare_other_stacks = !kernel_has(HAVE_UPROBE_SESSION) && kernel_has(HAVE_WRITE_USER);
 	for (size_t i = 0; w && i < ARRAY_SIZE(w->prog) && w->prog[i]; i++) {
-		struct bpf_program *prog = bpf_object__find_program_by_name(bpf->obj, w->prog[i]);
+		struct bpf_program *prog = program_for(bpf, w->prog[i]);
 
 		bpf_program__set_autoload(prog, true);
 		bpf_program__set_expected_attach_type(prog, w->type[i]);
@@ -307,7 +334,7 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
-	const struct way *w = way_of_this_kernel();
+	const struct way *w = way_of_this_kernel(cfg);
 	struct batch both = {}, entry = {};
 	char path[32];
 	int err;
