@@ -6,6 +6,7 @@
  */
 #include "base.h"
 #include "config.h"
+#include "demangle.h"
 #include "filter.h"
 #include "image.h"
 #include "log.h"
@@ -137,11 +138,14 @@ int filter_finish(struct filter *f)
 
 /* ---- answers ---- */
 
+/* C++ functions by the name that uftrace shows, or as the symbol table has it. */
 static bool matches(const struct rule *r, const struct image *img, const struct func *fn)
 {
 	const struct pattern *p = &r->pattern;
+	char plain[512];
 
-	if (!pattern_matches(p, fn->name))
+	if (!pattern_matches(p, fn->name) &&
+	    !(demangle_simple(fn->name, plain, sizeof(plain)) && pattern_matches(p, plain)))
 		return false;
 	return pattern_matches_file(p, img->path) || (fn->flags & FUNC_PLT && !strcmp(p->lib, "PLT"));
 }

@@ -64,6 +64,24 @@ for feature in uprobe-session uprobe-session,uprobe-multi; do
 	whole tail && replays "-F middle" "-N middle" "-D 4"
 done
 
+# Exceptions leave what is filtered out, in threads too.
+record throw.data --no-syscalls --no-libcall -F catch_over -N throw_from -- "$PROGRAMS/throw" > throw.out
+check "-F and -N with exceptions" truth throw.data <(grep ' catch_over ' throw.out)
+check "... and nothing else" equal "$(calls_of throw.data | grep -v ' linux:')" \
+	"$(calls_of throw.data | grep -E ' (catch_over|after)$')"
+
+# C++ functions go by the names that uftrace shows.
+sums() { uf report --no-pager "$@" -f call | awk '/====/ { s = 1; next } s { print }' | grep -v linux: | sort; }
+as_counted() {
+	record part.data --no-syscalls "$@" -- "$PROGRAMS/work" > /dev/null
+	[ -n "$(sums -d part.data)" ] && diff <(sums -d whole.data "$@") <(sums -d part.data)
+}
+without=()
+whole work
+for f in shapes::square::area '^shapes::.*area$' std::vector::push_back; do
+	check "work -F '$f' -D 1: as uftrace counts" as_counted -F "$f" -D 1
+done
+
 # What is filtered out reaches no ring, and is counted.
 record out.data --no-syscalls -N fib -- "$PROGRAMS/nested" > out.out
 fibs=$(awk '$2 == "fib" { print $3 }' out.out)
