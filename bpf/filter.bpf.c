@@ -103,7 +103,7 @@ static long leave_frame(__u32 i, struct leaving *l)
 	return 0;
 }
 
-/* Drop the frames that were left when the task is at @l->sp. A stack that has none is new: it belongs to whoever came to it. */
+/* Drop the frames that were left when the task is at @l->sp. On a new stack, one that has no frame, none was. */
 static __always_inline void leave_frames(struct leaving *l)
 {
 	struct frames *f = l->f;

@@ -188,6 +188,11 @@ bool filter_in_kernel(const struct config *cfg)
 	return cfg->functions && (cfg->depth || has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
 }
 
+bool filter_is_flat(const struct config *cfg)
+{
+	return cfg->depth == 1 && !has_rules(cfg->filter, RULE_OUT) && !has_rules(cfg->filter, RULE_HIDE);
+}
+
 bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn)
 {
 	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)

@@ -40,6 +40,12 @@ bool filter_selects(const struct filter *f, const struct image *img);
 /* Must calls be asked about as they happen: is there more than what decides whether a function is probed? */
 bool filter_in_kernel(const struct config *cfg);
 
+/*
+ * Where filter_selects(): can only functions with FILTER_IN appear, and whether they do hangs on no other? So
+ * with --depth 1, where what they call is cut off.
+ */
+bool filter_is_flat(const struct config *cfg);
+
 /* Is it one of those that --list is to show? */
 bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn);
 

@@ -1,5 +1,7 @@
 /*
- * filter.c - filters of functions in the kernel: what bpf/filter.bpf.c needs besides its probes, which function.c attaches.
+ * filter.c - filters of functions in the kernel: what bpf/filter.bpf.c needs besides its probes.
+ *
+ * function.c attaches those.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

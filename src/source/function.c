@@ -39,6 +39,7 @@ enum left_out {
 	LEFT_LIBCALL,		/* --no-libcall */
 	LEFT_HIDDEN,		/* --hide */
 	LEFT_SMALL,		/* --size-filter */
+	LEFT_FILTERED,		/* --filter, and --depth 1 cuts off all that is not meant */
 	LEFT_REASONS,
 	LEFT_NOT = LEFT_REASONS	/* it is probed */
 };
@@ -46,6 +47,7 @@ enum left_out {
 static const char *const left_why[LEFT_REASONS] = {
 	[LEFT_DEAR] = "small, see --dear", [LEFT_REFUSED] = "the kernel refuses it", [LEFT_NEVER] = "never safe",
 	[LEFT_LIBCALL] = "--no-libcall", [LEFT_HIDDEN] = "--hide", [LEFT_SMALL] = "--size-filter",
+	[LEFT_FILTERED] = "--filter",
 };
 
 static const char *family = "function";	/* of the programs that are attached: "filter" where calls are asked about */
@@ -170,6 +172,8 @@ static uint64_t filter_cookie(unsigned says, bool selects)
 static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
 {
 	bool returns = may_probe_returns(cfg, img), selects = filter_selects(cfg->filter, img);
+	/* Where returns are not probed, calls of others show what was left. */
+	bool is_flat = selects && returns && !img->switches_stacks && filter_is_flat(cfg);
 
 	if (!returns)
 		tally.files_without_returns++;
@@ -179,7 +183,7 @@ static void choose_sites(const struct config *cfg, const struct image *img, stru
 		const struct func *f = &img->func[i];
 		struct choice c = choose(cfg, f, returns);
 		unsigned says = filter_of(cfg->filter, img, f);
-		enum left_out why = left_out(cfg, f, &c, says);
+		enum left_out why = is_flat && !(says & FILTER_IN) ? LEFT_FILTERED : left_out(cfg, f, &c, says);
 		uint64_t cookie = (img->first_func + i) | filter_cookie(says, selects);
 
 		tally.functions++;
@@ -378,10 +382,10 @@ static void function_summary(void)
 	say("functions: %u of %u in %u file%s probed: %u cheap, %u single-stepped, %u without their returns",
 	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
 	if (cheap + dear < tally.functions)
-		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s",
+		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s%s",
 		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
 		    tally.left[LEFT_LIBCALL] ? ", library calls" : "", tally.left[LEFT_HIDDEN] ? ", --hide" : "",
-		    tally.left[LEFT_SMALL] ? ", --size-filter" : "");
+		    tally.left[LEFT_SMALL] ? ", --size-filter" : "", tally.left[LEFT_FILTERED] ? ", --filter" : "");
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");

@@ -1,5 +1,5 @@
 # filter.sh - -F, -N and -D: what uftrace records with the same options, or where that drifts, what it shows of all.
-# limit: 240
+# limit: 400
 . "$LIVE/lib.sh"
 program chain.pg || exit 0
 
@@ -15,14 +15,11 @@ while read -r -a options; do
 	check "as uftrace record ${options[*]}" as_uftrace "${options[@]}"
 done << 'END'
 -D 1
--D 3
 -F middle
 -F middle -D 2
 -F inner -F outer -D 2
 -F outer -F inner -D 1
--F again -D 1
 -F again -D 2
--N inner
 -N main
 -F outer -N inner
 -F outer -N inner -F deepest
@@ -33,11 +30,9 @@ done << 'END'
 -F !few
 -F side;inner -N deepest
 -F nosuch -D 2
--N nosuch
 -N .* -F outer
 -F ^.*e.*$ -D 1
 --match glob -F [io]*er -D 2
--F few -N side
 -F atoi
 -N atoi@PLT -D 4
 END
@@ -90,6 +85,13 @@ check "... and the recording has the rest, all of it" truth out.data <(grep -v '
 check "... and nothing of that" equal "$(report_calls out.data fib)" 0
 record free.data --no-syscalls -- "$PROGRAMS/nested" > /dev/null
 check "without a filter nothing is said of one" equal "$(grep -c 'filtered out' free.data.err)" 0
+
+# With -D 1 what -F does not mean can only be filtered out, so it is not probed; unless -N needs it.
+record flat.data --no-syscalls -F side -F inner -D 1 -- "$PROGRAMS/chain" > flat.out
+check "-F with -D 1 probes nothing else" grep -q '^recorder: functions: 2 of' flat.data.err
+check "... and counts right" truth flat.data <(grep -E ' (side|inner) ' flat.out)
+record flat.data --no-syscalls -F side -D 1 -N few -- "$PROGRAMS/chain" > flat.out
+check "... with -N it does" grep -q '^recorder: functions: 21 of' flat.data.err
 
 # A thread begins outside of everything, a forked process where its parent is, an exec'd one outside again.
 record thread.data --no-syscalls --no-libcall -F main -F outer -N inner -- "$PROGRAMS/threads" > thread.out
