@@ -23,9 +23,9 @@ struct {
 	__uint(max_entries, CPUS_MAX);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, 4096);		/* calls_bytes() of the slots; set before the load, as calls_mask is */
-} call_rings SEC(".maps");
+} call_rings __weak SEC(".maps");
 
-const volatile __u32 calls_mask;		/* slots of a ring, less one */
+extern const volatile __u32 calls_mask;		/* slots of a ring, less one */
 
 /* The slot is whole: everything in it is seen before this word is. */
 static __always_inline void calls_commit(struct rec_func *r, __u32 word)

@@ -5,46 +5,17 @@
  * both ends, a pair of programs, or (entry only) the first of the pair. Which
  * function was hit comes as the probe's cookie.
  */
-#include "callring.bpf.h"
-#include "function.h"
-#include "returns.bpf.h"
-#include "stack.bpf.h"
+#include "function.bpf.h"
 
 const volatile bool spare_other_stacks;
+const volatile __u32 calls_mask;
 
-static __noinline int function_lost(void)
+static __always_inline int entry_event(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
+				       __u64 site_sp, __u64 cookie, bool returns)
 {
-	struct task_state *t = my_task();
+	__u64 sp = entry_sp(site_sp, cookie);
 
-	if (t)
-		count_lost(t, CLASS_FUNCTION);
-	return 0;
-}
-
-/* @site_sp: the stack pointer at the probe, which is the function's own or so many bytes below as the cookie says. */
-static __always_inline int entry_record(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
-					__u64 site_sp, __u64 cookie, bool returns)
-{
-	__u64 sp = site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
-	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
-
-	if (t->flags & TASK_HAS_LOST)
-		report_lost(t);
-	if (call_record(task, REC_FUNC_ENTRY, flags, cookie & COOKIE_FUNC, sp))
-		return 0;
-	count_lost(t, CLASS_FUNCTION);
-	if (!(flags & REC_F_NO_EXIT))
-		count_lost(t, CLASS_FUNCTION);	/* its return, which is not probed then */
-	return 1;
-}
-
-/* What is probed at its return was recorded at its entry: nobody need be asked again. */
-static __always_inline int exit_record(struct pt_regs *ctx, __u64 cookie)
-{
-	if (recording && !call_record(bpf_get_current_task_btf(), REC_FUNC_EXIT, 0, cookie & COOKIE_FUNC,
-				      user_sp(ctx) - RETURN_POPS))
-		function_lost();
-	return 0;
+	return entry_record(t, task, call_flags(task, ctx, sp, cookie, returns), sp, cookie);
 }
 
 /* Returning 1 at entry leaves the return unprobed: so of a call that is not recorded neither end is paid for. */
@@ -63,7 +34,7 @@ int function_session(struct pt_regs *ctx)
 	if (!t)
 		return 1;
 	returns = returns_probed(t, task) && is_home(t, task, sp);
-	return entry_record(t, task, ctx, sp, cookie, returns) || !returns;
+	return entry_event(t, task, ctx, sp, cookie, returns) || !returns;
 }
 
 SEC("?uprobe")
@@ -73,7 +44,7 @@ int function_entry(struct pt_regs *ctx)
 	struct task_state *t = state_of(task);
 
 	if (t)
-		entry_record(t, task, ctx, user_sp(ctx), bpf_get_attach_cookie(ctx), true);
+		entry_event(t, task, ctx, user_sp(ctx), bpf_get_attach_cookie(ctx), true);
 	return 0;
 }
 

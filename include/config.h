@@ -14,6 +14,7 @@
 #include "task.h"
 #include "taskstate.h"
 
+struct filter;
 struct sink_ops;
 
 /* Who is recorded besides the command: what a number names. */
@@ -36,6 +37,9 @@ struct config {
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	enum returns_when returns;	/* --returns=WHEN; auto */
+	struct filter *filter;		/* --filter, --notrace, --hide, --match, --list=FUNC; owned: filter.h */
+	unsigned    depth;		/* -D: levels of calls to record; 0: all */
+	unsigned    least_size;		/* --size-filter: bytes of the smallest function to record; not of PLT stubs */
 	bool	    nop5;		/* --nop5: use nop5 sites although the program's forks may die (kernel fault) */
 	unsigned    string_bytes;	/* -s N; 32 */
 
@@ -67,6 +71,7 @@ struct config {
 
 	/* talk */
 	bool	    dry_run, doctor;
+	bool	    list;		/* --list: the functions of the command, on stdout; runs nothing */
 	bool	    status;		/* the status line: stderr is a terminal and not -q; --status=never */
 	int	    verbosity;		/* -q, -v, -vv: enum log_level; the log has been told already */
 

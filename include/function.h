@@ -7,6 +7,17 @@
 #define COOKIE_FUNC	0xffffffffull	/* rec_func.func */
 #define COOKIE_SP_SHIFT	32		/* bytes between the stack pointer at the site and at the function's start */
 #define COOKIE_SP	0xffffffull
+#define COOKIE_IN	(1ull << 56)	/* filters: it and what it calls are recorded */
+#define COOKIE_OUT	(1ull << 57)	/* neither it nor what it calls is */
+#define COOKIE_HIDE	(1ull << 58)	/* it is not, which says nothing of what it calls; with COOKIE_IN */
+#define COOKIE_ONLY	(1ull << 59)	/* outside those with COOKIE_IN nothing is recorded: its file has some */
 #define COOKIE_NO_EXIT	(1ull << 63)	/* the return is not probed */
+
+/* rec_func.func of an exit that was not seen: whatever was called at its sp has been left. */
+#define NO_FUNC		0xfffffffeu
+
+/* What a filter keeps of a task: at most so many frames. */
+#define FILTER_FRAMES		256	/* a power of two */
+#define FILTER_DEPTH_MAX	250	/* -D at most: each level takes a frame */
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "config.h"
+#include "filter.h"
 #include "identity.h"
 #include "launch.h"
 #include "log.h"
@@ -88,9 +89,9 @@ static int check_without_command(const struct config *cfg, const char *command)
 		fail(0, "%s, so there is no place for -p", who);
 		return 1 + EXIT_USAGE;
 	}
-	if (cfg->replay && (cfg->user || cfg->as_root || cfg->dry_run)) {
+	if (cfg->replay && (cfg->user || cfg->as_root || cfg->dry_run || cfg->list)) {
 		fail(0, "%s, so there is no place for %s", who,
-		     cfg->dry_run ? "--dry-run" : cfg->user ? "-u" : "--as-root");
+		     cfg->list ? "--list" : cfg->dry_run ? "--dry-run" : cfg->user ? "-u" : "--as-root");
 		return 1 + EXIT_USAGE;
 	}
 	if (cfg->replay && access(cfg->replay, R_OK)) {
@@ -160,7 +161,7 @@ static int check_targets_alone(const struct config *cfg)
 
 static int check_config(struct config *cfg, char **words)
 {
-	int err = round_ring(cfg);
+	int err = round_ring(cfg) ?: filter_finish(cfg->filter) ? 1 + EXIT_USAGE : 0;
 
 	if (err)
 		return err;
@@ -194,8 +195,10 @@ static struct config *usual_config(void)
 {
 	struct config *cfg = calloc(1, sizeof(*cfg));
 
-	if (!cfg)
+	if (!cfg || filter_create(&cfg->filter)) {
+		free(cfg);
 		return NULL;
+	}
 	cfg->syscalls = cfg->functions = cfg->libcalls = cfg->follow = cfg->status = true;
 	memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
 	cfg->string_bytes = 32;
@@ -237,6 +240,7 @@ void config_destroy(struct config *cfg)
 {
 	if (!cfg)
 		return;
+	filter_destroy(cfg->filter);
 	free(cfg->exec_path);
 	free(cfg->exe);
 	free(cfg->target);

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 		status = kernel_doctor(stdout, recording_try, cfg);
 	else if (cfg->replay)
 		status = recording_replay(cfg);
-	else if (cfg->dry_run)
+	else if (cfg->dry_run || cfg->list)
 		status = recording_dry_run(cfg);
 	else
 		status = record(cfg);

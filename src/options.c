@@ -10,6 +10,8 @@
 
 #include "base.h"
 #include "config.h"
+#include "filter.h"
+#include "function.h"
 #include "log.h"
 #include "nearest.h"
 #include "options.h"
@@ -44,8 +46,8 @@ struct opt {
 typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, const char *value);
 
 static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
-	      set_no_syscalls, set_targets, set_time, set_expression, set_formats, set_returns, set_status, set_features, set_quiet, set_verbose,
-	      set_nothing, show_help, show_version;
+	      set_no_syscalls, set_targets, set_time, set_expression, set_formats, set_returns, set_status, set_features,
+	      set_quiet, set_verbose, set_nothing, set_filter, set_list, set_depth, show_help, show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
 	{ name, letters, offsetof(struct config, field), set, arg, group, help }
@@ -64,6 +66,18 @@ static const struct opt opts[] = {
 	    "no functions of the program"),
 	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT,
 	    "no calls of library functions"),
+	OPT("filter", "F", filter, set_filter, "FUNC", WHAT,
+	    "only these functions and what they call; several times, too"),
+	OPT("notrace", "N", filter, set_filter, "FUNC", WHAT,
+	    "neither these functions nor what they call"),
+	OPT("depth", "D", depth, set_depth, "N", WHAT,
+	    "no more than N levels of calls, of -F FUNC those below it"),
+	OPT("hide", "H", filter, set_filter, "FUNC", WHAT,
+	    "not these functions, though what they call"),
+	OPT("size-filter", "", least_size, set_count, "BYTES", WHAT,
+	    "no functions smaller than that"),
+	OPT("match", "", filter, set_filter, "KIND", WHAT,
+	    "FUNC is a regex, glob or exact (regex)"),
 	OPT("returns", "", returns, set_returns, "WHEN", WHAT,
 	    "probe returns: auto, never, or always, though programs may die"),
 	OPT("dear", "", dear, set_true, NULL, WHAT,
@@ -103,6 +117,8 @@ static const struct opt opts[] = {
 	OPT("simulate-drops", "", lose_one_in, set_count, "N", HOW_MUCH,
 	    "lose one record in N, to test the counting"),
 
+	OPT("list", "l", list, set_list, "[=FUNC]", TALK,
+	    "list the command's functions and their probes, run nothing"),
 	OPT("dry-run", "", dry_run, set_true, NULL, TALK,
 	    "say what would be probed, run nothing"),
 	OPT("doctor", "", doctor, set_true, NULL, TALK,
@@ -141,16 +157,12 @@ static const struct foreign {
 	  "uftrace report, which counts the calls of a recording" },
 	{ 'g', NULL,	      "recording stacks is not built yet", NULL },
 	{ 't', NULL,	      "filters of functions are not built yet", "uftrace replay -t TIME" },
-	{ 'F', NULL,	      "filters of functions are not built yet", "uftrace replay -F FUNC" },
-	{ 'N', NULL,	      "filters of functions are not built yet", "uftrace replay -N FUNC" },
 	{ 'C', NULL,	      "filters of functions are not built yet", "uftrace replay -C FUNC" },
-	{ 'D', NULL,	      "filters of functions are not built yet", "uftrace replay -D DEPTH" },
 	{ 'T', NULL,	      "triggers are not built yet", NULL },
 	{ 'A', NULL,	      "arguments of functions are not built yet", NULL },
 	{ 'R', NULL,	      "return values of functions are not built yet", NULL },
 	{ 'k', NULL,	      "kernel functions are not built yet", NULL },
 	{ 'L', NULL,	      "functions of libraries are not built yet", NULL },
-	{ 'l', "list",	      "listing is not built yet", "--dry-run COMMAND" },
 	{ 'z', NULL,	      "filters by result are not built yet", NULL },
 	{ 'Z', NULL,	      "filters by result are not built yet", NULL },
 	{ 'm', "max-size",    "limits of size are not built yet", NULL },
@@ -179,6 +191,17 @@ static int set_false(struct config *cfg, const struct opt *opt, const char *word
 	(void)word, (void)value;
 	FIELD(cfg, opt, bool) = false;
 	return 0;
+}
+
+static int set_filter(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	return filter_option(cfg->filter, opt->name, word, value);
+}
+
+static int set_list(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	cfg->list = true;
+	return set_filter(cfg, opt, word, value);
 }
 
 static int set_nothing(struct config *cfg, const struct opt *opt, const char *word, const char *value)
@@ -226,6 +249,17 @@ static int set_string_bytes(struct config *cfg, const struct opt *opt, const cha
 	if (!err && cfg->string_bytes > STRING_BYTES_MAX) {
 		fail(0, "%s: %u bytes are more than a record holds, %u", word, cfg->string_bytes,
 		     STRING_BYTES_MAX);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+static int set_depth(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	int err = set_count(cfg, opt, word, value);
+
+	if (!err && (!cfg->depth || cfg->depth > FILTER_DEPTH_MAX)) {
+		fail(0, "%s: %s levels cannot be kept apart; 1 to %d can", word, value, FILTER_DEPTH_MAX);
 		err = -EINVAL;
 	}
 	return err;

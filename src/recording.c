@@ -548,9 +548,9 @@ int recording_dry_run(const struct config *cfg)
 	err = err ?: open_targets(&r);
 	err = err ?: r.target ? target_probe(r.target, r.images) : probe_command(&r);
 	if (!err) {
-		if (r.target)
+		if (r.target && !cfg->list)
 			say("would record %zu processes and write '%s'", target_count(r.target), output_path(cfg));
-		else
+		else if (!cfg->list)
 			say("would run '%s' and write '%s'", cfg->exe, output_path(cfg));
 		for (const struct source_ops *const *s = sources; *s; s++)
 			if ((*s)->summary)

@@ -124,6 +124,19 @@ int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *r
 	return err ?: close_top(c, t, rec, ENDED_SEEN);
 }
 
+int calls_leave(struct calls *c, struct task *t, const struct rec_hdr *rec, uint64_t sp)
+{
+	size_t n = t->depth;
+
+	while (n && !is_call_of(&t->call[n - 1], CALL_ANY, sp))
+		n--;
+	if (!n)
+		return 0;			/* closed before */
+	while (n && is_call_of(&t->call[n - 1], CALL_ANY, sp))
+		n--;
+	return close_down_to(c, t, rec, n);
+}
+
 int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr)
 {
 	const struct call *top = t->depth ? &t->call[t->depth - 1] : NULL;

@@ -40,6 +40,9 @@ int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, cons
 int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t id, uint64_t sp);
 int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr);
 
+/* The calls whose return address was at @sp, and all in them, have been left: not seen, but known. */
+int calls_leave(struct calls *c, struct task *t, const struct rec_hdr *rec, uint64_t sp);
+
 /* Every open call ends now, innermost first. */
 int calls_close_all(struct calls *c, struct task *t, const struct rec_hdr *rec);
 

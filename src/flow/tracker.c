@@ -11,6 +11,7 @@
 #include "flow/record.h"
 #include "flow/segment.h"
 #include "flow/tracker.h"
+#include "function.h"
 #include "image.h"
 
 #define TASK_BUCKETS	4096	/* a power of two */
@@ -506,6 +507,8 @@ static int on_func_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	const struct rec_func *r = (const void *)rec;
 	uint32_t id = rec->flags & REC_F_BY_IP ? CALL_ANY : r->func;
 
+	if (id == NO_FUNC)
+		return calls_leave(&tr->calls, t, rec, r->sp);
 	return calls_exit_function(&tr->calls, t, rec, id, r->sp);
 }
 

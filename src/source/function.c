@@ -13,12 +13,14 @@
 #include "base.h"
 #include "bpflink.h"
 #include "config.h"
+#include "filter.h"
 #include "function.h"
 #include "image.h"
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/list.h"
 #include "source/probed.h"
 #include "source/rows.h"
 #include "source/tracefs.h"
@@ -35,10 +37,32 @@ enum left_out {
 	LEFT_REFUSED,		/* the kernel refuses the site */
 	LEFT_NEVER,		/* must not be probed: _start and its like */
 	LEFT_LIBCALL,		/* --no-libcall */
-	LEFT_REASONS
+	LEFT_HIDDEN,		/* --hide */
+	LEFT_SMALL,		/* --size-filter */
+	LEFT_FILTERED,		/* --filter, and --depth 1 cuts off all that is not meant */
+	LEFT_REASONS,
+	LEFT_NOT = LEFT_REASONS	/* it is probed */
 };
 
+static const char *const left_why[LEFT_REASONS] = {
+	[LEFT_DEAR] = "small, see --dear", [LEFT_REFUSED] = "the kernel refuses it", [LEFT_NEVER] = "never safe",
+	[LEFT_LIBCALL] = "--no-libcall", [LEFT_HIDDEN] = "--hide", [LEFT_SMALL] = "--size-filter",
+	[LEFT_FILTERED] = "--filter",
+};
+
+static const char *family = "function";	/* of the programs that are attached: "filter" where calls are asked about */
+
+/* The program of that family for @role: "session", "entry", "exit" ... */
+static struct bpf_program *program_for(const struct recorder_bpf *bpf, const char *role)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%s", family, role);
+	return bpf_object__find_program_by_name(bpf->obj, name);
+}
+
 static struct links links;
+static const struct filter *filter;	/* the options' */
 static struct {
 	unsigned files, functions;
 	unsigned files_without_returns;
@@ -82,10 +106,16 @@ struct choice {
 	bool	      entry_only;
 };
 
-/* Without cookies it cannot be told how far the stack pointer has moved at the site. */
-static bool tells_sp_offset(void)
+/* Filters are told by cookie which function they judge. */
+static bool needs_cookies(const struct config *cfg)
 {
-	return kernel_has(HAVE_UPROBE_MULTI) || !kernel_has(HAVE_UPROBE_TRACEFS);
+	return filter_in_kernel(cfg);
+}
+
+/* Without cookies it cannot be told how far the stack pointer has moved at the site. */
+static bool tells_sp_offset(const struct config *cfg)
+{
+	return kernel_has(HAVE_UPROBE_MULTI) || !kernel_has(HAVE_UPROBE_TRACEFS) || needs_cookies(cfg);
 }
 
 static struct choice choose(const struct config *cfg, const struct func *f, bool returns)
@@ -97,7 +127,7 @@ static struct choice choose(const struct config *cfg, const struct func *f, bool
 		c.site = f->nop5_site;
 		c.class = SITE_NOP5;
 		c.sp_offset = 0;
-	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset()) {
+	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset(cfg)) {
 		c.site = f->entry_site;
 		c.class = SITE_CHEAP;
 		c.sp_offset = f->entry_sp_offset;
@@ -105,17 +135,24 @@ static struct choice choose(const struct config *cfg, const struct func *f, bool
 	return c;
 }
 
-static bool is_left_out(const struct config *cfg, const struct func *f, const struct choice *c)
+/* @says: filter_of() it. One that a filter needs is probed though nothing of it is shown, and whatever that costs. */
+static enum left_out left_out(const struct config *cfg, const struct func *f, const struct choice *c, unsigned says)
 {
+	bool is_needed = says & (FILTER_IN | FILTER_OUT);
+
 	if (f->flags & FUNC_NEVER)
-		return tally.left[LEFT_NEVER]++, true;
+		return LEFT_NEVER;
 	if (f->flags & FUNC_PLT && !cfg->libcalls)
-		return tally.left[LEFT_LIBCALL]++, true;
+		return LEFT_LIBCALL;
+	if (says & FILTER_HIDE && !is_needed)
+		return LEFT_HIDDEN;
+	if (f->size < cfg->least_size && !(f->flags & FUNC_PLT))
+		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
-		return tally.left[LEFT_REFUSED]++, true;
-	if (c->class == SITE_DEAR && !cfg->dear && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
-		return tally.left[LEFT_DEAR]++, true;
-	return false;
+		return LEFT_REFUSED;
+	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
+		return LEFT_DEAR;
+	return LEFT_NOT;
 }
 
 /* With sessions the process decides besides, call by call: bpf/returns.bpf.c. */
@@ -126,20 +163,36 @@ static bool may_probe_returns(const struct config *cfg, const struct image *img)
 	return cfg->returns == RETURNS_ALWAYS || unwind_is_safe(img);
 }
 
+static uint64_t filter_cookie(unsigned says, bool selects)
+{
+	return (says & FILTER_IN ? COOKIE_IN : 0) | (says & FILTER_OUT ? COOKIE_OUT : 0) |
+	       (says & FILTER_HIDE ? COOKIE_HIDE : 0) | (selects ? COOKIE_ONLY : 0);
+}
+
 static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
 {
-	bool returns = may_probe_returns(cfg, img);
+	bool returns = may_probe_returns(cfg, img), selects = filter_selects(cfg->filter, img);
+	/* Where returns are not probed, calls of others show what was left. */
+	bool is_flat = selects && returns && !img->switches_stacks && filter_is_flat(cfg);
 
 	if (!returns)
 		tally.files_without_returns++;
+	if (cfg->list)
+		list_image(img);
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
 		struct choice c = choose(cfg, f, returns);
-		uint64_t cookie = img->first_func + i;
+		unsigned says = filter_of(cfg->filter, img, f);
+		enum left_out why = is_flat && !(says & FILTER_IN) ? LEFT_FILTERED : left_out(cfg, f, &c, says);
+		uint64_t cookie = (img->first_func + i) | filter_cookie(says, selects);
 
 		tally.functions++;
-		if (is_left_out(cfg, f, &c))
+		if (cfg->list && filter_lists(cfg->filter, img, f))
+			list_function(img, f, c.class, !c.entry_only, why == LEFT_NOT ? NULL : left_why[why]);
+		if (why != LEFT_NOT) {
+			tally.left[why]++;
 			continue;
+		}
 		tally.probed[c.class]++;
 		if (c.entry_only) {
 			tally.entry_only++;
@@ -198,18 +251,18 @@ static int attach_singly(struct bpf_program *prog, bool at_return, const char *p
 static int attach_by_session(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			     const struct batch *entry)
 {
-	int err = attach_multi(bpf->progs.function_session, BPFLINK_UPROBE_SESSION, 0, path, both);
+	int err = attach_multi(program_for(bpf, "session"), BPFLINK_UPROBE_SESSION, 0, path, both);
 
-	return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+	return err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, entry);
 }
 
 static int attach_by_multi(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			   const struct batch *entry)
 {
-	int err = attach_multi(bpf->progs.function_exit, BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
+	int err = attach_multi(program_for(bpf, "exit"), BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
 
-	err = err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, both);
-	return err ?: attach_multi(bpf->progs.function_entry, BPFLINK_UPROBE_MULTI, 0, path, entry);
+	err = err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, both);
+	return err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, entry);
 }
 
 static int attach_event(struct bpf_program *prog, bool at_return, const char *path, const struct batch *b)
@@ -234,47 +287,48 @@ static int attach_by_tracefs(struct recorder_bpf *bpf, const char *path, const s
 static int attach_by_perf(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			  const struct batch *entry)
 {
-	int err = attach_singly(bpf->progs.function_exit, true, path, both);
+	int err = attach_singly(program_for(bpf, "exit"), true, path, both);
 
-	err = err ?: attach_singly(bpf->progs.function_entry, false, path, both);
-	return err ?: attach_singly(bpf->progs.function_entry, false, path, entry);
+	err = err ?: attach_singly(program_for(bpf, "entry"), false, path, both);
+	return err ?: attach_singly(program_for(bpf, "entry"), false, path, entry);
 }
 
 /* The ways to probe, best first. */
 static const struct way {
 	enum kernel_feature needs;
 	const char *name;
-	const char *prog[3];		/* the programs it loads */
+	const char *prog[3];		/* the programs it loads: program_for() */
 	int	    type[3];		/* and what each is to be attached as; 0: a perf event */
 	int	  (*attach)(struct recorder_bpf *bpf, const char *path, const struct batch *both,
 			    const struct batch *entry);
 } ways[] = {
-	{ HAVE_UPROBE_SESSION, "sessions", { "function_session", "function_entry" },
+	{ HAVE_UPROBE_SESSION, "sessions", { "session", "entry" },
 	  { BPFLINK_UPROBE_SESSION, BPFLINK_UPROBE_MULTI }, attach_by_session },
-	{ HAVE_UPROBE_MULTI, "multi links", { "function_exit", "function_entry" },
+	{ HAVE_UPROBE_MULTI, "multi links", { "exit", "entry" },
 	  { BPFLINK_UPROBE_MULTI, BPFLINK_UPROBE_MULTI }, attach_by_multi },
-	{ HAVE_UPROBE_TRACEFS, "tracefs events", { "function_exit_at", "function_entry_at", "function_entry_only_at" },
-	  {}, attach_by_tracefs },
-	{ HAVE_UPROBE, "perf events", { "function_exit", "function_entry" }, {}, attach_by_perf },
+	{ HAVE_UPROBE_TRACEFS, "tracefs events", { "exit_at", "entry_at", "entry_only_at" }, {}, attach_by_tracefs },
+	{ HAVE_UPROBE, "perf events", { "exit", "entry" }, {}, attach_by_perf },
 };
 
-static const struct way *way_of_this_kernel(void)
+static const struct way *way_of_this_kernel(const struct config *cfg)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		if (kernel_has(ways[i].needs))
+		if (kernel_has(ways[i].needs) && (ways[i].needs != HAVE_UPROBE_TRACEFS || !needs_cookies(cfg)))
 			return &ways[i];
 	return NULL;
 }
 
 static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	const struct way *w = cfg->functions ? way_of_this_kernel() : NULL;
+	const struct way *w = cfg->functions ? way_of_this_kernel(cfg) : NULL;
 
 	if (cfg->functions && !w)
 		warn("no functions are recorded: this kernel has no uprobes");
+	if (filter_in_kernel(cfg))
+		family = "filter";
 	bpf->rodata->spare_other_stacks = !kernel_has(HAVE_UPROBE_SESSION) && kernel_has(HAVE_WRITE_USER);
 	for (size_t i = 0; w && i < ARRAY_SIZE(w->prog) && w->prog[i]; i++) {
-		struct bpf_program *prog = bpf_object__find_program_by_name(bpf->obj, w->prog[i]);
+		struct bpf_program *prog = program_for(bpf, w->prog[i]);
 
 		bpf_program__set_autoload(prog, true);
 		bpf_program__set_expected_attach_type(prog, w->type[i]);
@@ -284,16 +338,17 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
-	const struct way *w = way_of_this_kernel();
+	const struct way *w = way_of_this_kernel(cfg);
 	struct batch both = {}, entry = {};
 	char path[32];
 	int err;
 
-	if (!cfg->functions || !w || !img->func_count)
+	if (!cfg->functions || (!w && !cfg->list) || !img->func_count)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = batch_create(&both, img->func_count) ?: batch_create(&entry, img->func_count);
 	if (!err) {
+		filter = cfg->filter;
 		choose_sites(cfg, img, &both, &entry);
 		tally.files++;
 		if (bpf)			/* --dry-run only chooses */
@@ -323,12 +378,14 @@ static void function_summary(void)
 
 	if (!tally.files)
 		return;
+	filter_summary(filter);
 	say("functions: %u of %u in %u file%s probed: %u cheap, %u single-stepped, %u without their returns",
 	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
 	if (cheap + dear < tally.functions)
-		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s",
+		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s%s",
 		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
-		    tally.left[LEFT_LIBCALL] ? ", library calls" : "");
+		    tally.left[LEFT_LIBCALL] ? ", library calls" : "", tally.left[LEFT_HIDDEN] ? ", --hide" : "",
+		    tally.left[LEFT_SMALL] ? ", --size-filter" : "", tally.left[LEFT_FILTERED] ? ", --filter" : "");
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");

@@ -6,6 +6,6 @@
 
 #include "source.h"
 
-extern const struct source_ops source_task, source_syscall, source_unwind, source_function, source_gate;
+extern const struct source_ops source_task, source_syscall, source_unwind, source_filter, source_function, source_gate;
 
 #endif

@@ -64,13 +64,23 @@ wrong 2 "--duration" "'soon'"					-- --duration soon true
 wrong 2 "--status" "'often'"					-- --status=often true
 wrong 2 "-u" "'no-such-user'"					-- -u no-such-user true
 wrong 2 "-u" --as-root						-- -u root --as-root true
+wrong 2 "-H" "'in(ner'" "regular expression"			-- -H 'in(ner' true
+wrong 2 "--hide" missing					-- --hide 'main;' true
+wrong 2 "-H" "'main@depth=1'" "not built"			-- -H main@depth=1 true
+wrong 2 "-F" "'*'" "regular expression"				-- -F '*' true
+wrong 2 "-N" missing						-- -N '' true
+wrong 2 "-D" "'deep'"						-- -D deep true
+wrong 2 "-D" " 0 "						-- -D 0 true
+wrong 2 "-D" 1000 250						-- -D 1000 true
+wrong 2 "--match" "'wild'" "'glob'"				-- --match wild -H main true
+wrong 2 "--size-filter" "'big'"					-- --size-filter big true
+wrong 2 "--list" "'@libc'"					-- --list=@libc true
 wrong 2 "--replay" "'true'"					-- --replay /dev/null true
 wrong 2 "--replay" "'/no/such/file'"				-- --replay /no/such/file
 wrong 2 "--doctor" "'true'"					-- --doctor true
 wrong 2 "--simulate-drops" "'0x'"				-- --simulate-drops 0x true
 wrong 2 "--cgroup" "not built"					-- --cgroup /sys/fs/cgroup
 wrong 2 "-P" strace						-- -P /etc true
-wrong 2 "-F" filters						-- -F main true
 wrong 127 "'no-such-program'" PATH				-- no-such-program
 wrong 127 "'record'"						-- record true
 wrong 127 "'./no-such-program'"					-- ./no-such-program

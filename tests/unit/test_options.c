@@ -225,11 +225,23 @@ TEST(times_have_units)
 	      "recorder: --duration: '99999999999999h' is not a time, such as 10s or 500ms");
 }
 
+TEST(patterns_of_functions_are_checked_when_all_options_are_known)
+{
+	CHECK(parsed("-H a;b@PLT --hide c -l true")->list);
+	CHECK(!parsed("-H a*[ --match glob true")->list);
+	CHECK_INT(parsed("--size-filter 64 true")->least_size, 64);
+	wrong("--match glob -H a( --match regex true", "recorder: -H: 'a(' is not a regular expression of functions");
+	CHECK_INT(parsed("-F a;!b -N c --depth 3 true")->depth, 3);
+	wrong("-F ! true", "recorder: -F: a function's name is missing");
+	wrong("-D 0 true", "recorder: -D: 0 levels cannot be kept apart; 1 to 250 can");
+	wrong("--hide a;;b true", "recorder: --hide: a function's name is missing");
+	wrong("--match wild true", "recorder: --match: 'wild' is neither 'regex' nor 'glob' nor 'exact'");
+}
+
 TEST(an_option_of_another_tracer_is_answered)
 {
 	wrong("--cgroup /x", "recorder: --cgroup: recording a cgroup is not built yet");
 	wrong("-P x true", "recorder: -P is not an option: strace, perf and trace-cmd mean three things by it");
-	wrong("-F main true", "recorder: -F: filters of functions are not built yet");
 	wrong("--delay 5 true", "recorder: --delay is not built yet");
 	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET' is");
 }

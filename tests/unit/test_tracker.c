@@ -1,6 +1,7 @@
 /*
  * test_tracker.c - records brought to their place: depth, sessions, tasks.
  */
+#include "function.h"
 #include "stage.h"
 #include "test.h"
 
@@ -128,6 +129,22 @@ TEST(coming_back_from_another_stack_closes_what_was_opened_there)
 	returned(&s, 150, 0, 0x7fff00007000);
 	CHECK_STR(told(&s), "100 f0{ 110 f2{ 120 }? 120 f1{ 130 } 150 }");
 	CHECK_INT(tracker_counts(s.tracker)->unmatched, 1);
+	stage_clear(&s);
+}
+
+TEST(what_a_filter_saw_leaving_is_closed_on_whatever_stack)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7fff00007000);
+	entered(&s, 110, 1, 0x555500001000);
+	entered(&s, 120, 2, 0x555500001000);		/* a tail call of the one before */
+	entered(&s, 130, 3, 0x555500000f00);
+	returned(&s, 140, NO_FUNC, 0x555500001000);
+	returned(&s, 150, NO_FUNC, 0x555500001000);	/* nothing is open there */
+	returned(&s, 160, 0, 0x7fff00007000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 120 f2{ 130 f3{ 140 }? 140 }? 140 }? 160 }");
 	stage_clear(&s);
 }
 

@@ -1,0 +1,315 @@
+/*
+ * filter.bpf.c - function probes when --filter, --notrace or --depth is given.
+ *
+ * uftrace's rules. Inside a call of a COOKIE_OUT function nothing is recorded. A
+ * COOKIE_IN function lets in what it calls, and the depth that is left begins anew
+ * at --depth. Where a file has COOKIE_IN functions, what is in none is not recorded.
+ * What is recorded takes one off the depth for what it calls; at none left, nothing is.
+ *
+ * A task has frames, innermost last: each says what holds for calls below its stack
+ * pointer. A call that changes nothing gets no frame, so without --depth there are
+ * few. Frames are left as the tracker leaves calls (src/flow/calls.c): by the stack
+ * pointer of the next entry or return, whether the way out was a return, longjmp()
+ * or an exception. So nothing is counted up and down, and nothing can drift.
+ */
+#include "filter.bpf.h"
+#include "function.bpf.h"
+
+#define NEAR_BYTES	(256u << 10)	/* as in calls.c: further apart is another stack, unless both are home */
+
+#define FRAME_IN	1u	/* inside a COOKIE_IN function */
+#define FRAME_OUT	2u	/* inside a COOKIE_OUT function */
+#define FRAME_STATE	(FRAME_IN | FRAME_OUT)
+#define FRAME_UNSEEN	4u	/* its return is not probed */
+#define FRAME_HOME	8u	/* on the task's home stack */
+#define FRAME_SHOWN	16u	/* its call was recorded */
+
+struct frame {
+	__u64	sp;		/* of the call that made it */
+	__u32	depth;		/* left for what it calls */
+	__u32	flags;		/* FRAME_* */
+};
+
+struct frames {
+	__u64	     count;
+	struct frame frame[FILTER_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct frames);
+} filter_frames SEC(".maps");
+
+/* Calls that were not recorded, per CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} filtered_calls SEC(".maps");
+
+#define NO_LIMIT	0xffffffffu
+
+const volatile __u32 depth_max = NO_LIMIT;	/* --depth */
+
+static __always_inline bool is_same_stack(const struct frame *f, __u64 sp, __u32 flags)
+{
+	if (f->flags & FRAME_HOME && flags & FILTER_HOME)
+		return true;
+	return (f->sp > sp ? f->sp - sp : sp - f->sp) < NEAR_BYTES;
+}
+
+/* The same question as calls.c asks, of a frame on the stack of @sp. */
+static __always_inline bool is_left(const struct frame *f, __u64 sp, __u32 flags)
+{
+	return f->sp < sp || (f->sp == sp && (f->flags & FRAME_UNSEEN || flags & REC_F_CALLED));
+}
+
+static __always_inline struct frame *frame_at(struct frames *f, __u64 i)
+{
+	return &f->frame[i & (FILTER_FRAMES - 1)];
+}
+
+struct leaving {
+	struct frames *f;
+	__u64	       sp, count;
+	__u32	       flags;
+	bool	       on_stack;	/* a frame of this stack was found: those before it were opened elsewhere since */
+	bool	       elsewhere;	/* there were such */
+	__u64	       unseen;		/* sp of the outermost recorded call that was left; 0: none */
+};
+
+static long leave_frame(__u32 i, struct leaving *l)
+{
+	struct frame *top;
+
+	if (!l->count)
+		return 1;
+	top = frame_at(l->f, l->count - 1);
+	if (is_same_stack(top, l->sp, l->flags)) {
+		l->on_stack = 1;
+		if (!is_left(top, l->sp, l->flags))
+			return 1;
+	} else if (l->on_stack) {
+		return 1;
+	} else {
+		l->elsewhere = true;
+	}
+	if (top->flags & FRAME_SHOWN)
+		l->unseen = top->sp;
+	l->count--;
+	return 0;
+}
+
+/* Drop the frames that were left when the task is at @l->sp. On a new stack, one that has no frame, none was. */
+static __always_inline void leave_frames(struct leaving *l)
+{
+	struct frames *f = l->f;
+	struct frame *top = frame_at(f, f->count - 1);
+
+	l->count = f->count;
+	if (!f->count || (is_same_stack(top, l->sp, l->flags) && !is_left(top, l->sp, l->flags)))
+		return;
+	bpf_loop(FILTER_FRAMES, leave_frame, l, 0);
+	if (l->on_stack)
+		f->count = l->count;
+	else
+		l->unseen = 0;
+}
+
+/* The last place is kept for a frame that ends all recording, which no other follows. */
+static __always_inline void push_frame(struct frames *f, const struct frame *new)
+{
+	if (f->count >= FILTER_FRAMES - !(new->flags & FRAME_OUT))
+		return;
+	*frame_at(f, f->count) = *new;
+	f->count++;
+}
+
+/* What becomes of a call of @cookie where @now holds; @next: what holds for the calls that it makes. */
+static __always_inline int judge(const struct frame *now, __u64 cookie, struct frame *next)
+{
+	*next = *now;
+	if (now->flags & FRAME_OUT)
+		return FILTER_SKIP;
+	if (cookie & COOKIE_OUT) {
+		next->flags |= FRAME_OUT;
+		return FILTER_WATCH;
+	}
+	if (cookie & COOKIE_IN) {
+		next->flags |= FRAME_IN;
+		next->depth = depth_max;
+	} else if (cookie & COOKIE_ONLY && !(now->flags & FRAME_IN)) {
+		return FILTER_SKIP;
+	}
+	if (cookie & COOKIE_HIDE)
+		return FILTER_WATCH;
+	if (!next->depth)
+		return FILTER_SKIP;
+	next->depth -= depth_max != NO_LIMIT;
+	return FILTER_SHOW;
+}
+
+/* With a limit, what is not recorded must tell where a recorded call has been left whose return is not seen. */
+static __always_inline bool needs_frame(const struct frame *now, const struct frame *next, int verdict, __u32 flags)
+{
+	if (now->depth != next->depth || (now->flags ^ next->flags) & FRAME_STATE)
+		return true;
+	return verdict == FILTER_SHOW && flags & REC_F_NO_EXIT && depth_max != NO_LIMIT;
+}
+
+static __always_inline void count_filtered(void)
+{
+	__u32 zero = 0;
+	__u64 *n = bpf_map_lookup_elem(&filtered_calls, &zero);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+}
+
+static __always_inline __u32 frame_flags(__u32 flags)
+{
+	return (flags & REC_F_NO_EXIT ? FRAME_UNSEEN : 0) | (flags & FILTER_HOME ? FRAME_HOME : 0);
+}
+
+/* The tracker sees less than we do: tell it of what was left, unless the record of the call at hand will. */
+static __always_inline void tell_left(const struct leaving *l, int verdict)
+{
+	if (!l->unseen || (verdict == FILTER_SHOW && !l->elsewhere))
+		return;
+	if (!call_record(bpf_get_current_task_btf(), REC_FUNC_EXIT, 0, NO_FUNC, l->unseen))
+		function_lost();
+}
+
+__noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
+{
+	struct frame now = { sp, depth_max, frame_flags(flags) | FRAME_UNSEEN }, next;
+	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL,
+						BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct leaving l = { .f = f, .sp = sp, .flags = flags };
+	int verdict;
+
+	if (!f) {
+		function_lost();
+		return FILTER_SKIP;
+	}
+	leave_frames(&l);
+	if (f->count)
+		now = *frame_at(f, f->count - 1);
+	else
+		push_frame(f, &now);		/* tells this stack from one that the task may go over to */
+	verdict = judge(&now, cookie, &next);
+	tell_left(&l, verdict);
+	if (verdict != FILTER_SHOW)
+		count_filtered();
+	if (!needs_frame(&now, &next, verdict, flags))
+		return verdict == FILTER_SHOW ? FILTER_SHOW : FILTER_SKIP;
+	next.sp = sp;
+	next.flags = (next.flags & FRAME_STATE) | frame_flags(flags) | (verdict == FILTER_SHOW ? FRAME_SHOWN : 0);
+	push_frame(f, &next);
+	return verdict;
+}
+
+__noinline int filter_leave(__u64 sp, __u64 cookie, __u32 flags)
+{
+	struct frame now = { sp, depth_max, 0 }, next;
+	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
+	struct leaving l = { .f = f, .sp = sp, .flags = flags | REC_F_CALLED };	/* its own frame, too */
+
+	if (!f)
+		return 0;
+	leave_frames(&l);
+	if (f->count)
+		now = *frame_at(f, f->count - 1);
+	return judge(&now, cookie, &next) == FILTER_SHOW;
+}
+
+/* ---- probes: as those of function.bpf.c ---- */
+
+/* The call, recorded if it is to be. Returns 0 when its return is wanted. */
+static __always_inline int filter_event(struct task_state *t, struct task_struct *task, __u32 flags, __u64 sp,
+					__u64 cookie, __u32 home)
+{
+	switch (filter_enter(sp, cookie, flags | home)) {
+	case FILTER_SHOW:
+		return entry_record(t, task, flags, sp, cookie);
+	case FILTER_WATCH:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+SEC("?uprobe")
+int filter_session(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
+	struct task_struct *task;
+	struct task_state *t;
+	__u32 flags;
+	bool returns;
+
+	if (is_return(ctx)) {
+		filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME);
+		return cookie & (COOKIE_OUT | COOKIE_HIDE) ? 0 : exit_record(ctx, cookie);
+	}
+	task = bpf_get_current_task_btf();
+	t = state_of(task);
+	if (!t)
+		return 1;
+	returns = returns_probed(t, task) && is_home(t, task, sp);
+	flags = call_flags(task, ctx, sp, cookie, returns);
+	return filter_event(t, task, flags, sp, cookie, returns ? FILTER_HOME : 0) || !returns;
+}
+
+SEC("?uprobe")
+int filter_entry(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = state_of(task);
+	__u64 cookie, sp;
+
+	if (!t)
+		return 0;
+	cookie = bpf_get_attach_cookie(ctx);
+	sp = entry_sp(user_sp(ctx), cookie);
+	filter_event(t, task, call_flags(task, ctx, sp, cookie, true), sp, cookie, 0);
+	return 0;
+}
+
+SEC("?uretprobe")
+int filter_exit(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (my_task() && filter_leave(user_sp(ctx) - RETURN_POPS, cookie, 0))
+		exit_record(ctx, cookie);
+	return 0;
+}
+
+/* ---- task life ---- */
+
+/* A new process goes on where its parent is; a thread begins with nothing. */
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(filter_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
+
+	if (f && child->pid == child->tgid)
+		bpf_task_storage_get(&filter_frames, child, f, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(filter_exec)
+{
+	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
+
+	if (f)
+		f->count = 0;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,209 @@
+/*
+ * filter.c - the rules that choose functions: from options to an answer for one function.
+ *
+ * --match counts for all patterns, wherever it stands, so they are compiled when all
+ * options are known.
+ */
+#include "base.h"
+#include "config.h"
+#include "demangle.h"
+#include "filter.h"
+#include "image.h"
+#include "log.h"
+#include "pattern.h"
+
+enum rule_kind { RULE_HIDE, RULE_IN, RULE_OUT, RULE_LIST };
+
+struct rule {
+	enum rule_kind kind;
+	char	      *word;		/* the option as typed; owned */
+	const char    *text;		/* what it was given; lent, not ended by a NUL */
+	int	       len;		/* bytes of it */
+	struct pattern pattern;
+	bool	       is_compiled;
+	bool	       has_matched;
+};
+
+struct filter {
+	struct rule	 *rule;
+	size_t		  count, room;
+	enum pattern_kind match;
+};
+
+int filter_create(struct filter **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+void filter_destroy(struct filter *f)
+{
+	if (!f)
+		return;
+	for (struct rule *r = f->rule; r < f->rule + f->count; r++) {
+		if (r->is_compiled)
+			pattern_release(&r->pattern);
+		free(r->word);
+	}
+	free(f->rule);
+	free(f);
+}
+
+/* ---- options ---- */
+
+static int add_rule(struct filter *f, enum rule_kind kind, const char *word, const char *text, size_t len)
+{
+	bool is_not = kind == RULE_IN && len && *text == '!';	/* -F '!FUNC' is -N FUNC */
+	struct rule r = { .kind = is_not ? RULE_OUT : kind, .text = text + is_not, .len = len - is_not };
+
+	if (!r.len)
+		return fail(0, "%s: a function's name is missing", word), -EINVAL;
+	r.word = strdup(word);
+	if (!r.word || grow(&f->rule, &f->room, f->count, sizeof(*f->rule))) {
+		free(r.word);
+		return fail(-ENOMEM, "%s", word), -EINVAL;
+	}
+	f->rule[f->count++] = r;
+	return 0;
+}
+
+/* uftrace's lists are parted by semicolons. */
+static int add_rules(struct filter *f, enum rule_kind kind, const char *word, const char *value)
+{
+	size_t len = strcspn(value, ";");
+	int err = add_rule(f, kind, word, value, len);
+
+	for (; !err && value[len]; len = strcspn(value, ";")) {
+		value += len + 1;
+		err = add_rule(f, kind, word, value, strcspn(value, ";"));
+	}
+	return err;
+}
+
+static int set_match(struct filter *f, const char *word, const char *value)
+{
+	static const char *const kinds[] = {
+		[PATTERN_REGEX] = "regex", [PATTERN_GLOB] = "glob", [PATTERN_EXACT] = "exact",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(value, kinds[i])) {
+			f->match = i;
+			return 0;
+		}
+	}
+	fail(0, "%s: '%s' is neither 'regex' nor 'glob' nor 'exact'", word, value);
+	return -EINVAL;
+}
+
+int filter_option(struct filter *f, const char *name, const char *word, const char *value)
+{
+	if (!strcmp(name, "match"))
+		return set_match(f, word, value);
+	if (!strcmp(name, "hide"))
+		return add_rules(f, RULE_HIDE, word, value);
+	if (!strcmp(name, "filter"))
+		return add_rules(f, RULE_IN, word, value);
+	if (!strcmp(name, "notrace"))
+		return add_rules(f, RULE_OUT, word, value);
+	return value ? add_rules(f, RULE_LIST, word, value) : 0;
+}
+
+static int compile(struct rule *r, enum pattern_kind match)
+{
+	const char *lib = memchr(r->text, '@', r->len);
+	int err;
+
+	if (lib && memchr(lib, '=', r->text + r->len - lib)) {
+		fail(0, "%s: '%.*s' has an action after its '@', which is not built yet", r->word, r->len, r->text);
+		return -EINVAL;
+	}
+	err = pattern_parse(&r->pattern, r->text, r->len, match);
+	r->is_compiled = !err;
+	if (err) {
+		fail(0, "%s: '%.*s' is not a %s of functions", r->word, r->len, r->text,
+		     match == PATTERN_REGEX ? "regular expression" : "pattern");
+		hint("FUNC or FUNC@LIB; --match glob or --match exact reads FUNC in another way");
+	}
+	return err;
+}
+
+int filter_finish(struct filter *f)
+{
+	for (struct rule *r = f->rule; r < f->rule + f->count; r++)
+		if (compile(r, f->match))
+			return -EINVAL;
+	return 0;
+}
+
+/* ---- answers ---- */
+
+/* C++ functions by the name that uftrace shows, or as the symbol table has it. */
+static bool matches(const struct rule *r, const struct image *img, const struct func *fn)
+{
+	const struct pattern *p = &r->pattern;
+	char plain[512];
+
+	if (!pattern_matches(p, fn->name) &&
+	    !(demangle_simple(fn->name, plain, sizeof(plain)) && pattern_matches(p, plain)))
+		return false;
+	return pattern_matches_file(p, img->path) || (fn->flags & FUNC_PLT && !strcmp(p->lib, "PLT"));
+}
+
+unsigned filter_of(struct filter *f, const struct image *img, const struct func *fn)
+{
+	unsigned says = 0;
+
+	for (struct rule *r = f->rule; r < f->rule + f->count; r++) {
+		if (r->kind == RULE_LIST || !matches(r, img, fn))
+			continue;
+		r->has_matched = true;
+		if (r->kind == RULE_HIDE)
+			says |= FILTER_HIDE;
+		else
+			says = (says & FILTER_HIDE) | (r->kind == RULE_IN ? FILTER_IN : FILTER_OUT);
+	}
+	return says;
+}
+
+static bool has_rules(const struct filter *f, enum rule_kind kind)
+{
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		if (r->kind == kind)
+			return true;
+	return false;
+}
+
+bool filter_selects(const struct filter *f, const struct image *img)
+{
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		for (size_t i = 0; r->kind == RULE_IN && i < img->func_count; i++)
+			if (matches(r, img, &img->func[i]))
+				return true;
+	return false;
+}
+
+bool filter_in_kernel(const struct config *cfg)
+{
+	return cfg->functions && (cfg->depth || has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
+}
+
+bool filter_is_flat(const struct config *cfg)
+{
+	return cfg->depth == 1 && !has_rules(cfg->filter, RULE_OUT) && !has_rules(cfg->filter, RULE_HIDE);
+}
+
+bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn)
+{
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		if (r->kind == RULE_LIST && matches(r, img, fn))
+			return true;
+	return !has_rules(f, RULE_LIST);
+}
+
+void filter_summary(const struct filter *f)
+{
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		if (r->kind != RULE_LIST && !r->has_matched)
+			warn("%s: no function matches '%.*s'", r->word, r->len, r->text);
+}

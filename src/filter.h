@@ -1,0 +1,55 @@
+/*
+ * filter.h - which functions are recorded: --hide, --filter, --notrace, and what --list shows.
+ *
+ * uftrace's meaning. Rules are FUNC[@LIB] patterns in the order given; of those of
+ * --filter and --notrace that match a function the last one counts.
+ */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include <stdbool.h>
+
+struct config;
+struct filter;
+struct func;
+struct image;
+
+/* What the rules say of a function: bits. */
+#define FILTER_HIDE	1u	/* not shown itself; what it calls is */
+#define FILTER_IN	2u	/* it and what it calls are recorded, the rest is not */
+#define FILTER_OUT	4u	/* neither it nor what it calls is recorded; never together with FILTER_IN */
+
+int  filter_create(struct filter **ret);
+void filter_destroy(struct filter *f);
+
+/*
+ * An option: @name as in the table of options, @word as typed, @value lent as long as the filter
+ * lives; NULL: none was given. Returns 0 or -EINVAL, having said why.
+ */
+int  filter_option(struct filter *f, const char *name, const char *word, const char *value);
+
+/* All options have been given: compile the patterns. Returns as filter_option() does. */
+int  filter_finish(struct filter *f);
+
+/* FILTER_* of @fn, a function of @img; remembers which rules matched something. */
+unsigned filter_of(struct filter *f, const struct image *img, const struct func *fn);
+
+/* Does --filter mean a function of @img, be it one that a later --notrace takes back? Then the rest is not recorded. */
+bool filter_selects(const struct filter *f, const struct image *img);
+
+/* Must calls be asked about as they happen: is there more than what decides whether a function is probed? */
+bool filter_in_kernel(const struct config *cfg);
+
+/*
+ * Where filter_selects(): can only functions with FILTER_IN appear, and whether they do hangs on no other? So
+ * with --depth 1, where what they call is cut off.
+ */
+bool filter_is_flat(const struct config *cfg);
+
+/* Is it one of those that --list is to show? */
+bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn);
+
+/* Warns of each rule that has matched no function. */
+void filter_summary(const struct filter *f);
+
+#endif
