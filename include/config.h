@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "argspec.h"
 #include "kernel.h"
 #include "record.h"
 #include "task.h"
@@ -23,6 +24,7 @@ struct config {
 	bool	    functions;		/* default on; --no-functions */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
+	struct argspecs args;		/* -A, -R */
 	enum returns_when returns;	/* --returns=WHEN; auto */
 	bool	    nop5;		/* --nop5: use nop5 sites although the program's forks may die (kernel fault) */
 	unsigned    string_bytes;	/* -s N; 32 */

@@ -89,6 +89,11 @@ static int check_without_command(const struct config *cfg, const char *command)
 		     cfg->dry_run ? "--dry-run" : cfg->user ? "-u" : "--as-root");
 		return 1 + EXIT_USAGE;
 	}
+	if (cfg->replay && cfg->args.count) {
+		fail(0, "%s, so there is no place for -A and -R", who);
+		hint("without them: what was asked for when it was recorded is in the file");
+		return 1 + EXIT_USAGE;
+	}
 	if (cfg->replay && access(cfg->replay, R_OK)) {
 		fail(-errno, "--replay: cannot read '%s'", cfg->replay);
 		return 1 + EXIT_USAGE;
@@ -159,6 +164,10 @@ static int check_config(struct config *cfg, char **words)
 		hint("recorder COMMAND [ARG...], or recorder --help");
 		return 1 + EXIT_USAGE;
 	}
+	if (!cfg->functions && cfg->args.count) {
+		fail(0, "-A and -R tell of functions, which --no-functions leaves out");
+		return 1 + EXIT_USAGE;
+	}
 	if (!cfg->syscalls && !cfg->functions && !cfg->libcalls)
 		detail("no syscalls, no functions: only the life of tasks is recorded");
 	cfg->argv = words;
@@ -223,6 +232,7 @@ void config_destroy(struct config *cfg)
 {
 	if (!cfg)
 		return;
+	argspecs_release(&cfg->args);
 	free(cfg->exec_path);
 	free(cfg->exe);
 	free(cfg->env_words);
