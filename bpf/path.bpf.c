@@ -126,7 +126,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	s->rec.path_len = n;
 	for (int i = 0; i < 8; i++)		/* the last word: no byte leaves that was not written */
 		s->path[n + i] = 0;
-	rec_send(t, CLASS_TASK, REC_IMAGE, &s->rec.hdr, sizeof(s->rec) + n,
+	rec_send(t, CLASS_TASK, REC_IMAGE, 0, &s->rec.hdr, sizeof(s->rec) + n,
 		 sizeof(s->rec) + sizeof(s->path));
 	return 0;
 }

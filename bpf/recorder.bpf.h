@@ -126,11 +126,11 @@ static __always_inline void rec_end(void *rec)
 
 /*
  * A record put together elsewhere, of varying size; its header is filled here.
- * @max is a constant that is never reached, for the verifier: checked on the
- * very register that the helper gets.
+ * @max is a constant that is never passed, for the verifier: checked on the
+ * very register that the helper gets. False: it was lost, which has been counted.
  */
-static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h, __u32 size,
-				     const __u32 max)
+static __always_inline bool rec_send(struct task_state *t, __u32 class, __u16 kind, __u16 flags, struct rec_hdr *h,
+				     __u32 size, const __u32 max)
 {
 	void *ring = ring_of_this_cpu();
 
@@ -138,12 +138,16 @@ static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 ki
 		report_lost(t);
 	size = (size + 7) & ~7u;
 	rec_fill(h, kind, size);
+	h->flags = flags;
 	asm volatile("" : "+r"(size));
 	if (size > max)
-		return;
+		return false;
 	if (!ring || (lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0) ||
-	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP))
+	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP)) {
 		count_lost(t, class);
+		return false;
+	}
+	return true;
 }
 
 #endif

@@ -28,8 +28,9 @@ int  argspecs_add(struct argspecs *s, const char *text, bool is_result, char *wh
 void argspecs_release(struct argspecs *s);
 
 /*
- * What is asked for of @f, a function of @img. False: nothing. As uftrace has it: of two
- * forms of one argument the later counts, but one by the name goes before one by a pattern.
+ * What is asked for of @f, a function of @img. False: nothing. As uftrace has it: arguments
+ * come in the order in which they were named; of two forms of one argument the later
+ * counts, but one by the function's name goes before one by a pattern.
  */
 bool argspecs_find(const struct argspecs *s, struct func_args *ret, const struct image *img, const struct func *f);
 

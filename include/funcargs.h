@@ -9,7 +9,7 @@
 #define ARGS_MAX	12	/* arguments of one function */
 #define ARG_PLACES	64	/* places are below */
 
-/* Bytes of a string that are shown, as uftrace cuts them; one more is taken, to tell that there are more, and a NUL. */
+/* Bytes of a string that are shown at most, the last three as dots if it is not shorter: as uftrace cuts it. */
 #define VALUE_STRING_MAX	98
 #define VALUE_ROOM_STRING	104
 #define VALUE_ROOM_NUMBER	8
@@ -25,12 +25,12 @@ struct arg_form {
 
 /* One per function that an option names. */
 struct func_args {
-	__u32		count;		/* of arg[]; 0: its entries are plain records */
+	__u32		count;		/* of arg[] */
 	__u32		bytes;		/* of the values of an entry */
-	__u32		result_bytes;	/* of the value of an exit; 0: its exits are plain records */
+	__u32		result_bytes;	/* of the value of an exit; 0: none is recorded */
 	__u32		pad;
 	struct arg_form	result;
-	struct arg_form	arg[ARGS_MAX];	/* by index, ascending */
+	struct arg_form	arg[ARGS_MAX];	/* in the order they are shown in */
 };
 
 #define VALUES_MAX	(ARGS_MAX * (sizeof(struct rec_value) + VALUE_ROOM_STRING))

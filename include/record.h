@@ -53,7 +53,7 @@ struct rec_hdr {
 
 #define REC_F_CUT	1u	/* a text is not whole: it was longer than asked for, or could not be read to its end */
 #define REC_F_COMPAT	2u	/* a 32-bit system call: nr counts in that ABI's table */
-#define REC_F_BY_IP	8u	/* functions: a struct rec_func_at; which one is told by its ip */
+#define REC_F_BY_IP	8u	/* functions, not with arguments: a struct rec_func_at; which one is told by its ip */
 #define REC_F_NO_EXIT	4u	/* an entry whose exit will not be seen: an unprobed return, rt_sigreturn */
 #define REC_F_CALLED	16u	/* function entry: called, not jumped to, so a call open at the same place has been left */
 
@@ -165,7 +165,7 @@ enum value_format {
 
 /* One argument or result. The next begins @room bytes behind the start of bytes[]. */
 struct rec_value {
-	__u8	index;		/* N of argN; 0: the result */
+	__u8	index;		/* N of argN, below 64; 0: the result */
 	__u8	format;		/* enum value_format */
 	__u8	size;		/* bytes of the value that are shown: 1, 2, 4 or 8; strings: 8 */
 	__u8	flags;		/* TEXT_FAULT: a string that could not be read; its address is given as a number */
@@ -179,7 +179,7 @@ struct rec_func_args {
 	struct rec_func	f;
 	__u32		values_len;	/* bytes of values[] in use */
 	__u32		pad;
-	char		values[];	/* struct rec_value each; of an entry by index, ascending */
+	char		values[];	/* struct rec_value each, in the order they are shown in; none twice */
 };
 
 struct rec_lost {

@@ -245,23 +245,31 @@ static bool is_rule_of(const struct arg_rule *rule, const struct image *img, con
 	return is_file && f->name && pattern_matches(&rule->pattern, f->name);
 }
 
-/* Forms found so far, the result among them as number 0. */
+/* Forms found so far, in the order in which their arguments were first named. */
 struct found {
 	struct arg_form form[ARG_PLACES];
-	bool		is_there[ARG_PLACES], is_exact[ARG_PLACES];
+	bool		is_exact[ARG_PLACES];
+	unsigned	count;
 };
+
+static void take_form(struct found *found, const struct arg_form *form, bool is_exact)
+{
+	unsigned i = 0;
+
+	while (i < found->count && found->form[i].index != form->index)
+		i++;
+	if (i == found->count)
+		found->count++;			/* indexes are below ARG_PLACES, so there is room */
+	else if (found->is_exact[i] && !is_exact)
+		return;
+	found->form[i] = *form;
+	found->is_exact[i] = is_exact;
+}
 
 static void take_forms(struct found *found, const struct arg_rule *rule)
 {
-	bool is_exact = rule->pattern.kind == PATTERN_EXACT;
-
-	for (const struct arg_form *form = rule->form; form < rule->form + rule->count; form++) {
-		if (found->is_exact[form->index] && !is_exact)
-			continue;
-		found->form[form->index] = *form;
-		found->is_there[form->index] = true;
-		found->is_exact[form->index] = is_exact;
-	}
+	for (const struct arg_form *form = rule->form; form < rule->form + rule->count; form++)
+		take_form(found, form, rule->pattern.kind == PATTERN_EXACT);
 }
 
 static uint32_t value_bytes(const struct arg_form *form)
@@ -276,15 +284,18 @@ bool argspecs_find(const struct argspecs *s, struct func_args *ret, const struct
 	for (size_t i = 0; i < s->count; i++)
 		if (is_rule_of(&s->rule[i], img, f))
 			take_forms(&found, &s->rule[i]);
-	*ret = (struct func_args){ .result = found.form[0] };
-	if (found.is_there[0])
-		ret->result_bytes = value_bytes(&found.form[0]);
-	for (unsigned i = 1; i < ARG_PLACES && ret->count < ARGS_MAX; i++) {
-		if (!found.is_there[i])
-			continue;
-		found.form[i].at = ret->bytes;
-		ret->bytes += value_bytes(&found.form[i]);
-		ret->arg[ret->count++] = found.form[i];
+	*ret = (struct func_args){};
+	for (unsigned i = 0; i < found.count; i++) {
+		struct arg_form *form = &found.form[i];
+
+		if (!form->index) {
+			ret->result = *form;
+			ret->result_bytes = value_bytes(form);
+		} else if (ret->count < ARGS_MAX) {
+			form->at = ret->bytes;
+			ret->bytes += value_bytes(form);
+			ret->arg[ret->count++] = *form;
+		}
 	}
 	return ret->count || ret->result_bytes;
 }

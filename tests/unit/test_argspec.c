@@ -60,9 +60,10 @@ TEST(arguments_have_formats_and_sizes)
 	means("add@arg2/x", "add@retval/s", "arg2/x64 retval/s64");
 }
 
-TEST(arguments_are_shown_by_number_and_the_last_form_counts)
+TEST(arguments_keep_their_order_and_the_last_form_counts)
 {
-	means("add@arg3,arg1/x", NULL, "arg1/x64 arg3/d64");
+	means("add@arg3,arg1/x", NULL, "arg3/d64 arg1/x64");
+	means("add@arg3,arg1/x;add@arg2,arg3/i", NULL, "arg3/i64 arg1/x64 arg2/d64");
 	means("add@arg1,arg1/x", NULL, "arg1/x64");
 	means("add@arg1/i32;a.*@arg1/x,arg2", NULL, "arg1/i32 arg2/d64");	/* the name goes before the pattern */
 	means("a.*@arg1/x;add@arg1/i32", NULL, "arg1/i32");
@@ -75,7 +76,7 @@ TEST(several_functions_are_parted_by_semicolons)
 	give(&s, ";add@arg1;;adder@arg2/s;", false);
 	give(&s, "adder@arg1/i32", false);
 	CHECK_STR(forms(&s, &add), "arg1/d64");
-	CHECK_STR(forms(&s, &adder), "arg1/i32 arg2/s64");
+	CHECK_STR(forms(&s, &adder), "arg2/s64 arg1/i32");
 	argspecs_release(&s);
 }
 
