@@ -1,5 +1,5 @@
 /*
- * argspec.h - FUNC@argN/FMT,... and FUNC@retval/FMT: the arguments and results an option asks for, in uftrace's grammar.
+ * argspec.h - FUNC@argN/FMT,... and FUNC@retval/FMT: what -A and -R ask for, in uftrace's grammar.
  */
 #ifndef ARGSPEC_H
 #define ARGSPEC_H

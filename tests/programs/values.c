@@ -4,6 +4,7 @@
  *	values		one call of each
  *	values N	check() called N times, each call printed as uftrace shows it
  *	values bad	strings where no string is, or only after a page fault; prints the addresses
+ *	values long	twelve strings of bytes that take much room when they are shown
  *	values file	strings in a file that is mapped and was not touched yet
  */
 #define _GNU_SOURCE
@@ -162,6 +163,24 @@ static void bad(void)
 	printf("show(\"<%p>\");\n", (void *)(page + 4095));
 }
 
+void twelve(const char *a, const char *b, const char *c, const char *d, const char *e, const char *f, const char *g,
+	    const char *h, const char *i, const char *j, const char *k, const char *l)
+{
+	const char *volatile keep[] = { a, b, c, d, e, f, g, h, i, j, k, l };
+
+	(void)keep[0];
+}
+
+static void longest(void)
+{
+	char s[200] = "";
+
+	memset(s, 1, sizeof(s) - 1);
+	s[sizeof(s) - 1] = '\0';
+	for (int i = 0; i < 2; i++, memset(s, 'z', sizeof(s) - 1))
+		twelve(s, s, s, s, s, s, s, s, s, s, s, s);
+}
+
 #define FILE_BYTES	(1 << 20)
 #define BORDER		(256 << 10)	/* what lies on the two sides of it is not mapped by one page fault */
 
@@ -187,6 +206,8 @@ int main(int argc, char **argv)
 		all();
 	else if (!strcmp(argv[1], "bad"))
 		bad();
+	else if (!strcmp(argv[1], "long"))
+		longest();
 	else if (!strcmp(argv[1], "file"))
 		from_file();
 	else
