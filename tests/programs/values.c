@@ -166,17 +166,16 @@ static void bad(void)
 void twelve(const char *a, const char *b, const char *c, const char *d, const char *e, const char *f, const char *g,
 	    const char *h, const char *i, const char *j, const char *k, const char *l)
 {
-	const char *volatile keep[] = { a, b, c, d, e, f, g, h, i, j, k, l };
+	const char *keep[] = { a, b, c, d, e, f, g, h, i, j, k, l };
 
-	(void)keep[0];
+	asm volatile("" : : "r"(keep) : "memory");
 }
 
 static void longest(void)
 {
-	char s[200] = "";
+	static char s[200];
 
 	memset(s, 1, sizeof(s) - 1);
-	s[sizeof(s) - 1] = '\0';
 	for (int i = 0; i < 2; i++, memset(s, 'z', sizeof(s) - 1))
 		twelve(s, s, s, s, s, s, s, s, s, s, s, s);
 }
