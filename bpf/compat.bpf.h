@@ -116,6 +116,25 @@ static __always_inline __u64 return_address(struct pt_regs *regs, __u64 sp)
 	return word;
 }
 
+#define ARG_REGISTERS	6
+#define STACK_ARGS	8	/* from the return address to the first argument on the stack */
+
+/* At the entry of a function: what its arguments come in, by the System V ABI. */
+static __always_inline void function_args(struct pt_regs *regs, __u64 arg[ARG_REGISTERS])
+{
+	arg[0] = regs->di;
+	arg[1] = regs->si;
+	arg[2] = regs->dx;
+	arg[3] = regs->cx;
+	arg[4] = regs->r8;
+	arg[5] = regs->r9;
+}
+
+static __always_inline __u64 function_result(struct pt_regs *regs)
+{
+	return regs->ax;
+}
+
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
@@ -171,6 +190,20 @@ static __always_inline __u64 user_ip(struct pt_regs *regs)
 static __always_inline __u64 return_address(struct pt_regs *regs, __u64 sp)
 {
 	return regs->user_regs.regs[30];
+}
+
+#define ARG_REGISTERS	8
+#define STACK_ARGS	0
+
+static __always_inline void function_args(struct pt_regs *regs, __u64 arg[ARG_REGISTERS])
+{
+	for (int i = 0; i < ARG_REGISTERS; i++)
+		arg[i] = regs->user_regs.regs[i];
+}
+
+static __always_inline __u64 function_result(struct pt_regs *regs)
+{
+	return regs->user_regs.regs[0];
 }
 
 #define NR_EXECVE	221

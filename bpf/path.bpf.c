@@ -124,7 +124,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	s->rec.len = len;
 	s->rec.offset = offset;
 	s->rec.at = at;
-	rec_send(t, CLASS_TASK, REC_IMAGE, &s->rec.hdr, size, IMAGE_REC_MAX);
+	rec_send(t, CLASS_TASK, REC_IMAGE, 0, &s->rec.hdr, size, IMAGE_REC_MAX);
 	return 0;
 }
 

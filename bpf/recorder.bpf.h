@@ -130,30 +130,35 @@ static __always_inline void rec_end(void *rec)
 
 /*
  * A record put together elsewhere, of varying size, of any task; its header is filled
- * here. @max is a constant that is never reached, for the verifier: checked on the
+ * here. @max is a constant that is never passed, for the verifier: checked on the
  * very register that the helper gets. @t NULL: loss is counted, but not the task's.
+ * False: it was lost, which has been counted.
  */
-static __always_inline void rec_send_of(__u64 id, struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h,
-					__u32 size, const __u32 max)
+static __always_inline bool rec_send_of(__u64 id, struct task_state *t, __u32 class, __u16 kind, __u16 flags,
+					struct rec_hdr *h, __u32 size, const __u32 max)
 {
 	void *ring = ring_of_this_cpu();
 
 	size = (size + 7) & ~7u;
 	rec_fill_of(id, h, kind, size);
+	h->flags = flags;
 	asm volatile("" : "+r"(size));
 	if (size > max)
-		return;
+		return false;
 	if (!ring || (lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0) ||
-	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP))
+	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP)) {
 		count_lost(t, class);
+		return false;
+	}
+	return true;
 }
 
-static __always_inline void rec_send(struct task_state *t, __u32 class, __u16 kind, struct rec_hdr *h, __u32 size,
-				     const __u32 max)
+static __always_inline bool rec_send(struct task_state *t, __u32 class, __u16 kind, __u16 flags, struct rec_hdr *h,
+				     __u32 size, const __u32 max)
 {
 	if (t->flags & TASK_HAS_LOST)
 		report_lost(t);
-	rec_send_of(bpf_get_current_pid_tgid(), t, class, kind, h, size, max);
+	return rec_send_of(bpf_get_current_pid_tgid(), t, class, kind, flags, h, size, max);
 }
 
 #endif

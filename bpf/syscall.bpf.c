@@ -176,7 +176,7 @@ static __always_inline int enter_with_text(struct task_state *t, struct pt_regs 
 	s->enter.nr = nr;
 	s->enter.text_len = len;
 	__builtin_memcpy(s->enter.arg, s->arg, sizeof(s->arg));
-	rec_send(t, CLASS_SYSCALL, REC_SYS_ENTER, &s->enter.hdr, sizeof(s->enter) + len,
+	rec_send(t, CLASS_SYSCALL, REC_SYS_ENTER, 0, &s->enter.hdr, sizeof(s->enter) + len,
 		 sizeof(s->enter) + sizeof(s->text));
 	return 0;
 }
@@ -192,7 +192,7 @@ static __always_inline int exit_with_text(struct task_state *t, struct pt_regs *
 	s->exit.nr = nr;
 	s->exit.text_len = len;
 	s->exit.ret = ret;
-	rec_send(t, CLASS_SYSCALL, REC_SYS_EXIT, &s->exit.hdr, sizeof(s->exit) + len,
+	rec_send(t, CLASS_SYSCALL, REC_SYS_EXIT, 0, &s->exit.hdr, sizeof(s->exit) + len,
 		 sizeof(s->exit) + sizeof(s->text));
 	return 0;
 }

@@ -172,8 +172,8 @@ int target_files(struct bpf_iter__task_vma *ctx)
 		s->rec.len = s->rec.offset = 0;
 		s->rec.at = IMAGE_PHDR;
 	}
-	rec_send_of((__u64)task->tgid << 32 | task->tgid, NULL, CLASS_TASK, REC_IMAGE, &s->rec.hdr, size,
-		    IMAGE_REC_MAX);
+	rec_send_of((__u64)task->tgid << 32 | task->tgid, NULL, CLASS_TASK, REC_IMAGE, 0, &s->rec.hdr,
+		    size, IMAGE_REC_MAX);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "argspec.h"
 #include "kernel.h"
 #include "record.h"
 #include "task.h"
@@ -36,6 +37,7 @@ struct config {
 	bool	    functions;		/* default on; --no-functions */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
+	struct argspecs args;		/* -A, -R */
 	enum returns_when returns;	/* --returns=WHEN; auto */
 	struct filter *filter;		/* --filter, --notrace, --hide, --match, --list=FUNC; owned: filter.h */
 	unsigned    depth;		/* -D: levels of calls to record; 0: all */

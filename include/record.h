@@ -30,6 +30,8 @@ enum rec_kind {
 	REC_TASK_LOST,		/* struct rec_lost: of the task in the header */
 	REC_LOST,		/* struct rec_lost: of the CPU in the header; made by the drain */
 	REC_TASK_FOUND,		/* struct rec_task_found */
+	REC_FUNC_ENTRY_ARGS,	/* struct rec_func_args: an entry, with arguments */
+	REC_FUNC_EXIT_ARGS,	/* struct rec_func_args: an exit, with the result */
 	REC_KINDS
 };
 
@@ -52,7 +54,7 @@ struct rec_hdr {
 
 #define REC_F_CUT	1u	/* a text is not whole: it was longer than asked for, or could not be read to its end */
 #define REC_F_COMPAT	2u	/* a 32-bit system call: nr counts in that ABI's table */
-#define REC_F_BY_IP	8u	/* functions: a struct rec_func_at; which one is told by its ip */
+#define REC_F_BY_IP	8u	/* functions, not with arguments: a struct rec_func_at; which one is told by its ip */
 #define REC_F_NO_EXIT	4u	/* an entry whose exit will not be seen: an unprobed return, rt_sigreturn */
 #define REC_F_CALLED	16u	/* function entry: called, not jumped to, so a call open at the same place has been left */
 
@@ -160,6 +162,37 @@ struct rec_func_at {
 	__u64		ip;		/* entry: address of the probed instruction; exit: not known, 0 */
 };
 
+/* How an argument or a result is shown, as uftrace calls it. */
+enum value_format {
+	VALUE_AUTO,		/* d: decimal if it is small, else hexadecimal */
+	VALUE_SIGNED,		/* i */
+	VALUE_UNSIGNED,		/* u */
+	VALUE_HEX,		/* x */
+	VALUE_CHAR,		/* c */
+	VALUE_POINTER,		/* p */
+	VALUE_STRING,		/* s */
+	VALUE_FORMATS
+};
+
+/* One argument or result. The next begins @room bytes behind the start of bytes[]. */
+struct rec_value {
+	__u8	index;		/* N of argN, below 64; 0: the result */
+	__u8	format;		/* enum value_format */
+	__u8	size;		/* bytes of the value that are shown: 1, 2, 4 or 8; strings: 8 */
+	__u8	flags;		/* TEXT_FAULT: a string that could not be read; its address is given as a number */
+	__u16	len;		/* bytes in use: 8 for a number */
+	__u16	room;		/* a multiple of 8 */
+	char	bytes[];	/* a string has no NUL */
+};
+
+/* A call of a function whose arguments or result an option names; all such of one function have the same forms. */
+struct rec_func_args {
+	struct rec_func	f;
+	__u32		values_len;	/* bytes of values[] in use */
+	__u32		pad;
+	char		values[];	/* struct rec_value each, in the order they are shown in; none twice */
+};
+
 struct rec_lost {
 	struct rec_hdr	hdr;
 	__u64		count[REC_CLASSES];	/* since the last such record of this task or CPU */
@@ -192,6 +225,7 @@ enum notice_kind {
 _Static_assert(sizeof(struct rec_hdr) == 24, "rec_hdr is a protocol");
 _Static_assert(sizeof(struct rec_image) == 72 && sizeof(struct rec_sys_enter) == 80, "no holes");
 _Static_assert(sizeof(struct rec_sys_exit) == 40 && sizeof(struct rec_func) == 40, "no holes");
+_Static_assert(sizeof(struct rec_func_args) == 48 && sizeof(struct rec_value) == 8, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 
 #endif

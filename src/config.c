@@ -94,6 +94,11 @@ static int check_without_command(const struct config *cfg, const char *command)
 		     cfg->list ? "--list" : cfg->dry_run ? "--dry-run" : cfg->user ? "-u" : "--as-root");
 		return 1 + EXIT_USAGE;
 	}
+	if (cfg->replay && cfg->args.count) {
+		fail(0, "%s, so there is no place for -A and -R", who);
+		hint("without them: what was asked for when it was recorded is in the file");
+		return 1 + EXIT_USAGE;
+	}
 	if (cfg->replay && access(cfg->replay, R_OK)) {
 		fail(-errno, "--replay: cannot read '%s'", cfg->replay);
 		return 1 + EXIT_USAGE;
@@ -167,11 +172,19 @@ static int check_config(struct config *cfg, char **words)
 		return err;
 	if (cfg->replay || cfg->doctor)
 		return check_without_command(cfg, words[0]);
+	if (cfg->args.count && filter_in_kernel(cfg)) {
+		fail(0, "-A and -R do not go together with -F, -N and -D yet");
+		return 1 + EXIT_USAGE;
+	}
 	if (!words[0] && cfg->target_count)
 		return check_targets_alone(cfg);
 	if (!words[0]) {
 		fail(0, "no command to record");
 		hint("recorder COMMAND [ARG...], recorder -p PID, or recorder --help");
+		return 1 + EXIT_USAGE;
+	}
+	if (!cfg->functions && cfg->args.count) {
+		fail(0, "-A and -R tell of functions, which --no-functions leaves out");
 		return 1 + EXIT_USAGE;
 	}
 	if (!cfg->syscalls && !cfg->functions && !cfg->libcalls)
@@ -241,6 +254,7 @@ void config_destroy(struct config *cfg)
 	if (!cfg)
 		return;
 	filter_destroy(cfg->filter);
+	argspecs_release(&cfg->args);
 	free(cfg->exec_path);
 	free(cfg->exe);
 	free(cfg->target);

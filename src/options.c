@@ -47,7 +47,8 @@ typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, 
 
 static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
 	      set_no_syscalls, set_targets, set_time, set_expression, set_formats, set_returns, set_status, set_features,
-	      set_quiet, set_verbose, set_nothing, set_filter, set_list, set_depth, show_help, show_version;
+	      set_quiet, set_verbose, set_nothing, set_args, set_results, set_filter, set_list, set_depth, show_help,
+	      show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
 	{ name, letters, offsetof(struct config, field), set, arg, group, help }
@@ -78,6 +79,10 @@ static const struct opt opts[] = {
 	    "no functions smaller than that"),
 	OPT("match", "", filter, set_filter, "KIND", WHAT,
 	    "FUNC is a regex, glob or exact (regex)"),
+	OPT("argument", "A", args, set_args, "FUNC@SPEC", WHAT,
+	    "arguments, as uftrace has it: 'main@arg1,arg2/x;puts@arg1/s'"),
+	OPT("retval", "R", args, set_results, "FUNC@SPEC", WHAT,
+	    "results: '^get_@retval/i32'"),
 	OPT("returns", "", returns, set_returns, "WHEN", WHAT,
 	    "probe returns: auto, never, or always, though programs may die"),
 	OPT("dear", "", dear, set_true, NULL, WHAT,
@@ -159,8 +164,6 @@ static const struct foreign {
 	{ 't', NULL,	      "filters of functions are not built yet", "uftrace replay -t TIME" },
 	{ 'C', NULL,	      "filters of functions are not built yet", "uftrace replay -C FUNC" },
 	{ 'T', NULL,	      "triggers are not built yet", NULL },
-	{ 'A', NULL,	      "arguments of functions are not built yet", NULL },
-	{ 'R', NULL,	      "return values of functions are not built yet", NULL },
 	{ 'k', NULL,	      "kernel functions are not built yet", NULL },
 	{ 'L', NULL,	      "functions of libraries are not built yet", NULL },
 	{ 'z', NULL,	      "filters by result are not built yet", NULL },
@@ -505,6 +508,30 @@ static int set_returns(struct config *cfg, const struct opt *opt, const char *wo
 	}
 	fail(0, "%s: '%s' is neither 'auto' nor 'never' nor 'always'", word, value);
 	return -EINVAL;
+}
+
+static int add_spec(struct config *cfg, bool is_result, const char *word, const char *value)
+{
+	char why[256];
+	int err = argspecs_add(&cfg->args, value, is_result, why, sizeof(why));
+
+	if (err == -EINVAL)
+		fail(0, "%s: %s", word, why);
+	else if (err)
+		fail(err, "%s", word);
+	return err;
+}
+
+static int set_args(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	return add_spec(cfg, false, word, value);
+}
+
+static int set_results(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	return add_spec(cfg, true, word, value);
 }
 
 static int set_quiet(struct config *cfg, const struct opt *opt, const char *word, const char *value)

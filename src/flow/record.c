@@ -18,6 +18,8 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_TASK_LOST,  rec_lost,	    CLASS_TASK),
 	ROW(REC_LOST,	    rec_lost,	    CLASS_TASK),
 	ROW(REC_TASK_FOUND, rec_task_found, CLASS_TASK),
+	ROW(REC_FUNC_ENTRY_ARGS, rec_func_args, CLASS_FUNCTION),
+	ROW(REC_FUNC_EXIT_ARGS,	 rec_func_args, CLASS_FUNCTION),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -32,6 +34,35 @@ static bool texts_are_inside(const char *text, size_t text_len, const char *end)
 		if ((size_t)(stop - text) < sizeof(*x) || x->len > (size_t)(stop - text) - sizeof(*x))
 			return false;
 		text += (sizeof(*x) + x->len + 3) & ~3ul;
+	}
+	return true;
+}
+
+static bool value_is_sane(const struct rec_value *v, size_t room)
+{
+	if (room < sizeof(*v) || v->room > room - sizeof(*v) || v->len > v->room || v->room % 8)
+		return false;
+	if (v->format >= VALUE_FORMATS || (v->size != 1 && v->size != 2 && v->size != 4 && v->size != 8))
+		return false;
+	return v->len == 8 || (v->format == VALUE_STRING && !(v->flags & TEXT_FAULT));
+}
+
+/* An entry has arguments, none of them twice; an exit has one value, the result, if any. */
+static bool values_are_sane(const struct rec_func_args *r)
+{
+	const char *at = r->values, *end = (const char *)r + r->f.hdr.size;
+	uint64_t seen = r->f.hdr.kind == REC_FUNC_ENTRY_ARGS ? 1 : ~1ull;
+
+	if (r->values_len > end - at)
+		return false;
+	end = at + r->values_len;
+	while (at < end) {
+		const struct rec_value *v = (const void *)at;
+
+		if (!value_is_sane(v, end - at) || v->index >= 64 || seen >> v->index & 1)
+			return false;
+		seen |= 1ull << v->index;
+		at += sizeof(*v) + v->room;
 	}
 	return true;
 }
@@ -70,6 +101,9 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 
 		return r->path_len <= end - r->path;
 	}
+	case REC_FUNC_ENTRY_ARGS:
+	case REC_FUNC_EXIT_ARGS:
+		return values_are_sane((const void *)rec);
 	case REC_TASK_LOST:
 	case REC_LOST:
 		return counts_are_sane((const void *)rec);

@@ -524,6 +524,8 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_FUNC_EXIT]	 = on_func_exit,
 	[REC_TASK_LOST]	 = tell,
 	[REC_TASK_FOUND] = on_task_found,
+	[REC_FUNC_ENTRY_ARGS] = on_func_entry,
+	[REC_FUNC_EXIT_ARGS]  = on_func_exit,
 };
 
 static int on_lost(struct tracker *tr, const struct rec_lost *r)

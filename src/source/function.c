@@ -7,13 +7,16 @@
  * links, a pair of events of tracefs with many probes each, single perf events.
  * They tell the same.
  */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
 
+#include "argspec.h"
 #include "base.h"
 #include "bpflink.h"
 #include "config.h"
 #include "filter.h"
+#include "funcargs.h"
 #include "function.h"
 #include "image.h"
 #include "kernel.h"
@@ -50,17 +53,6 @@ static const char *const left_why[LEFT_REASONS] = {
 	[LEFT_FILTERED] = "--filter",
 };
 
-static const char *family = "function";	/* of the programs that are attached: "filter" where calls are asked about */
-
-/* The program of that family for @role: "session", "entry", "exit" ... */
-static struct bpf_program *program_for(const struct recorder_bpf *bpf, const char *role)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "%s_%s", family, role);
-	return bpf_object__find_program_by_name(bpf->obj, name);
-}
-
 static struct links links;
 static const struct filter *filter;	/* the options' */
 static struct {
@@ -69,6 +61,9 @@ static struct {
 	unsigned probed[SITE_CLASSES];
 	unsigned entry_only;
 	unsigned left[LEFT_REASONS];
+	bool	 args_asked;		/* -A or -R was given */
+	unsigned with_args;		/* functions whose arguments or results are recorded */
+	unsigned args_refused;		/* whose are not: Go's conventions are its own */
 } tally;
 
 /* Sites of one file that go into one link. */
@@ -98,12 +93,30 @@ static void batch_add(struct batch *b, unsigned long offset, uint64_t cookie)
 	b->cookie[b->count++] = cookie;
 }
 
+/* What is probed alike: at entry and return, or at entry only. */
+struct sites {
+	struct batch both, entry;
+};
+
+static int sites_create(struct sites *s, size_t room)
+{
+	return batch_create(&s->both, room) ?: batch_create(&s->entry, room);
+}
+
+static void sites_release(struct sites *s)
+{
+	batch_release(&s->both);
+	batch_release(&s->entry);
+}
+
 /* Where and how a function is probed. */
 struct choice {
 	unsigned long site;
 	uint32_t      sp_offset;
 	uint8_t	      class;
 	bool	      entry_only;
+	bool	      has_args;
+	struct func_args args;		/* if it has */
 };
 
 /* Filters are told by cookie which function they judge. */
@@ -118,14 +131,31 @@ static bool tells_sp_offset(const struct config *cfg)
 	return kernel_has(HAVE_UPROBE_MULTI) || !kernel_has(HAVE_UPROBE_TRACEFS) || needs_cookies(cfg);
 }
 
-static struct choice choose(const struct config *cfg, const struct func *f, bool returns)
+/* Are the arguments at the function's site as they were at its start, and what they point to? */
+static bool args_are_right(const struct func *f)
+{
+	return !(f->flags & (FUNC_ARGS_GONE | FUNC_LOADS));
+}
+
+static struct choice choose(const struct config *cfg, const struct image *img, const struct func *f, bool returns)
 {
 	struct choice c = { .site = f->site, .sp_offset = f->sp_offset, .class = f->site_class };
 
 	c.entry_only = !returns || f->flags & FUNC_ENTRY_ONLY;
+	c.has_args = cfg->args.count && argspecs_find(&cfg->args, &c.args, img, f);
+	if (c.has_args && img->is_go) {
+		c.has_args = false;
+		tally.args_refused++;
+	}
 	if (f->nop5_site && (cfg->nop5 || kernel_has(HAVE_NOP5_FORK_SAFE))) {
 		c.site = f->nop5_site;
 		c.class = SITE_NOP5;
+		c.sp_offset = 0;
+	} else if (c.has_args) {
+		if (args_are_right(f) || c.class == SITE_REFUSED)
+			return c;
+		c.site = image_offset(img, f);
+		c.class = SITE_DEAR;
 		c.sp_offset = 0;
 	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset(cfg)) {
 		c.site = f->entry_site;
@@ -150,7 +180,8 @@ static enum left_out left_out(const struct config *cfg, const struct func *f, co
 		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
 		return LEFT_REFUSED;
-	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
+	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && !c->has_args &&
+	    (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
 		return LEFT_DEAR;
 	return LEFT_NOT;
 }
@@ -169,22 +200,40 @@ static uint64_t filter_cookie(unsigned says, bool selects)
 	       (says & FILTER_HIDE ? COOKIE_HIDE : 0) | (selects ? COOKIE_ONLY : 0);
 }
 
-static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
+static void add_site(struct sites *s, const struct choice *c, uint64_t cookie)
+{
+	if (c->entry_only)
+		batch_add(&s->entry, c->site, cookie | COOKIE_NO_EXIT | (uint64_t)c->sp_offset << COOKIE_SP_SHIFT);
+	else
+		batch_add(&s->both, c->site, cookie);
+}
+
+/* The plan of a function is there before its probe is. @bpf NULL: --dry-run. */
+static int tell_args(struct recorder_bpf *bpf, uint32_t func, const struct func_args *args)
+{
+	int err = bpf ? bpf_map_update_elem(bpf_map__fd(bpf->maps.args_of_func), &func, args, BPF_ANY) : 0;
+
+	tally.with_args++;
+	return err;
+}
+
+static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img,
+			struct sites *plain, struct sites *args)
 {
 	bool returns = may_probe_returns(cfg, img), selects = filter_selects(cfg->filter, img);
 	/* Where returns are not probed, calls of others show what was left. */
 	bool is_flat = selects && returns && !img->switches_stacks && filter_is_flat(cfg);
+	int err = 0;
 
 	if (!returns)
 		tally.files_without_returns++;
 	if (cfg->list)
 		list_image(img);
-	for (size_t i = 0; i < img->func_count; i++) {
+	for (size_t i = 0; i < img->func_count && !err; i++) {
 		const struct func *f = &img->func[i];
-		struct choice c = choose(cfg, f, returns);
+		struct choice c = choose(cfg, img, f, returns);
 		unsigned says = filter_of(cfg->filter, img, f);
 		enum left_out why = is_flat && !(says & FILTER_IN) ? LEFT_FILTERED : left_out(cfg, f, &c, says);
-		uint64_t cookie = (img->first_func + i) | filter_cookie(says, selects);
 
 		tally.functions++;
 		if (cfg->list && filter_lists(cfg->filter, img, f))
@@ -194,14 +243,12 @@ static void choose_sites(const struct config *cfg, const struct image *img, stru
 			continue;
 		}
 		tally.probed[c.class]++;
-		if (c.entry_only) {
-			tally.entry_only++;
-			cookie |= COOKIE_NO_EXIT | (uint64_t)c.sp_offset << COOKIE_SP_SHIFT;
-			batch_add(entry, c.site, cookie);
-		} else {
-			batch_add(both, c.site, cookie);
-		}
+		tally.entry_only += c.entry_only;
+		if (c.has_args)
+			err = tell_args(bpf, img->first_func + i, &c.args);
+		add_site(c.has_args ? args : plain, &c, (img->first_func + i) | filter_cookie(says, selects));
 	}
+	return err;
 }
 
 /* One link for @b; sites the kernel refuses after all are found by halving, counted and left out. */
@@ -246,23 +293,21 @@ static int attach_singly(struct bpf_program *prog, bool at_return, const char *p
 	return 0;
 }
 
-/* Returns first in each pair, so that no call is seen whose return would not be. */
+/* Returns first in each pair, so that no call is seen whose return would not be. @prog: as the kit names them. */
 
-static int attach_by_session(struct recorder_bpf *bpf, const char *path, const struct batch *both,
-			     const struct batch *entry)
+static int attach_by_session(struct bpf_program *const prog[], const char *path, const struct sites *s)
 {
-	int err = attach_multi(program_for(bpf, "session"), BPFLINK_UPROBE_SESSION, 0, path, both);
+	int err = attach_multi(prog[0], BPFLINK_UPROBE_SESSION, 0, path, &s->both);
 
-	return err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, entry);
+	return err ?: attach_multi(prog[1], BPFLINK_UPROBE_MULTI, 0, path, &s->entry);
 }
 
-static int attach_by_multi(struct recorder_bpf *bpf, const char *path, const struct batch *both,
-			   const struct batch *entry)
+static int attach_by_multi(struct bpf_program *const prog[], const char *path, const struct sites *s)
 {
-	int err = attach_multi(program_for(bpf, "exit"), BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, both);
+	int err = attach_multi(prog[0], BPFLINK_UPROBE_MULTI, BPFLINK_RETURN, path, &s->both);
 
-	err = err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, both);
-	return err ?: attach_multi(program_for(bpf, "entry"), BPFLINK_UPROBE_MULTI, 0, path, entry);
+	err = err ?: attach_multi(prog[1], BPFLINK_UPROBE_MULTI, 0, path, &s->both);
+	return err ?: attach_multi(prog[1], BPFLINK_UPROBE_MULTI, 0, path, &s->entry);
 }
 
 static int attach_event(struct bpf_program *prog, bool at_return, const char *path, const struct batch *b)
@@ -275,39 +320,56 @@ static int attach_event(struct bpf_program *prog, bool at_return, const char *pa
 	return fd < 0 ? fd : links_keep_fd(&links, fd, probed_at(path, b->offset, b->count));
 }
 
-static int attach_by_tracefs(struct recorder_bpf *bpf, const char *path, const struct batch *both,
-			     const struct batch *entry)
+static int attach_by_tracefs(struct bpf_program *const prog[], const char *path, const struct sites *s)
 {
-	int err = attach_event(bpf->progs.function_exit_at, true, path, both);
+	int err = attach_event(prog[0], true, path, &s->both);
 
-	err = err ?: attach_event(bpf->progs.function_entry_at, false, path, both);
-	return err ?: attach_event(bpf->progs.function_entry_only_at, false, path, entry);
+	err = err ?: attach_event(prog[1], false, path, &s->both);
+	return err ?: attach_event(prog[2], false, path, &s->entry);
 }
 
-static int attach_by_perf(struct recorder_bpf *bpf, const char *path, const struct batch *both,
-			  const struct batch *entry)
+static int attach_by_perf(struct bpf_program *const prog[], const char *path, const struct sites *s)
 {
-	int err = attach_singly(program_for(bpf, "exit"), true, path, both);
+	int err = attach_singly(prog[0], true, path, &s->both);
 
-	err = err ?: attach_singly(program_for(bpf, "entry"), false, path, both);
-	return err ?: attach_singly(program_for(bpf, "entry"), false, path, entry);
+	err = err ?: attach_singly(prog[1], false, path, &s->both);
+	return err ?: attach_singly(prog[1], false, path, &s->entry);
 }
 
-/* The ways to probe, best first. */
+#define KIT_PROGS	3
+
+/* Programs, what each is loaded to be attached as (0: a perf event), and how they are attached. */
+struct kit {
+	const char *prog[KIT_PROGS];
+	int	    type[KIT_PROGS];
+	int	  (*attach)(struct bpf_program *const prog[], const char *path, const struct sites *s);
+};
+
+#define SESSION_TYPES	{ BPFLINK_UPROBE_SESSION, BPFLINK_UPROBE_MULTI }
+#define MULTI_TYPES	{ BPFLINK_UPROBE_MULTI, BPFLINK_UPROBE_MULTI }
+
+/* The ways to probe, best first. Arguments need a cookie, which the many probes behind an event of tracefs have not. */
 static const struct way {
 	enum kernel_feature needs;
 	const char *name;
-	const char *prog[3];		/* the programs it loads: program_for() */
-	int	    type[3];		/* and what each is to be attached as; 0: a perf event */
-	int	  (*attach)(struct recorder_bpf *bpf, const char *path, const struct batch *both,
-			    const struct batch *entry);
+	struct kit  plain, filtered, args;	/* filtered: calls are asked about, by --filter and its like */
 } ways[] = {
-	{ HAVE_UPROBE_SESSION, "sessions", { "session", "entry" },
-	  { BPFLINK_UPROBE_SESSION, BPFLINK_UPROBE_MULTI }, attach_by_session },
-	{ HAVE_UPROBE_MULTI, "multi links", { "exit", "entry" },
-	  { BPFLINK_UPROBE_MULTI, BPFLINK_UPROBE_MULTI }, attach_by_multi },
-	{ HAVE_UPROBE_TRACEFS, "tracefs events", { "exit_at", "entry_at", "entry_only_at" }, {}, attach_by_tracefs },
-	{ HAVE_UPROBE, "perf events", { "exit", "entry" }, {}, attach_by_perf },
+	{ HAVE_UPROBE_SESSION, "sessions",
+	  { { "function_session", "function_entry" }, SESSION_TYPES, attach_by_session },
+	  { { "filter_session", "filter_entry" }, SESSION_TYPES, attach_by_session },
+	  { { "args_session", "args_entry" }, SESSION_TYPES, attach_by_session } },
+	{ HAVE_UPROBE_MULTI, "multi links",
+	  { { "function_exit", "function_entry" }, MULTI_TYPES, attach_by_multi },
+	  { { "filter_exit", "filter_entry" }, MULTI_TYPES, attach_by_multi },
+	  { { "args_exit", "args_entry" }, MULTI_TYPES, attach_by_multi } },
+	{ HAVE_UPROBE_TRACEFS, "tracefs events",
+	  { { "function_exit_at", "function_entry_at", "function_entry_only_at" }, {}, attach_by_tracefs },
+	  {},
+	  { { "args_exit", "args_entry" }, {}, attach_by_perf } },
+	{ HAVE_UPROBE, "perf events",
+	  { { "function_exit", "function_entry" }, {}, attach_by_perf },
+	  { { "filter_exit", "filter_entry" }, {}, attach_by_perf },
+	  { { "args_exit", "args_entry" }, {}, attach_by_perf } },
 };
 
 static const struct way *way_of_this_kernel(const struct config *cfg)
@@ -318,44 +380,73 @@ static const struct way *way_of_this_kernel(const struct config *cfg)
 	return NULL;
 }
 
+static const struct kit *kit_of(const struct config *cfg, const struct way *w)
+{
+	return filter_in_kernel(cfg) ? &w->filtered : &w->plain;
+}
+
+static struct bpf_program *prog_of(const struct recorder_bpf *bpf, const struct kit *k, size_t i)
+{
+	return k->prog[i] ? bpf_object__find_program_by_name(bpf->obj, k->prog[i]) : NULL;
+}
+
+static void load_kit(struct recorder_bpf *bpf, const struct kit *k, bool may_sleep)
+{
+	for (size_t i = 0; i < KIT_PROGS && k->prog[i]; i++) {
+		struct bpf_program *prog = prog_of(bpf, k, i);
+
+		bpf_program__set_autoload(prog, true);
+		bpf_program__set_expected_attach_type(prog, k->type[i]);
+		if (may_sleep)
+			bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
+	}
+}
+
+static int attach_kit(struct recorder_bpf *bpf, const struct kit *k, const char *path, const struct sites *s)
+{
+	struct bpf_program *prog[KIT_PROGS];
+
+	for (size_t i = 0; i < KIT_PROGS; i++)
+		prog[i] = prog_of(bpf, k, i);
+	return k->attach(prog, path, s);
+}
+
 static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	const struct way *w = cfg->functions ? way_of_this_kernel(cfg) : NULL;
 
 	if (cfg->functions && !w)
 		warn("no functions are recorded: this kernel has no uprobes");
-	if (filter_in_kernel(cfg))
-		family = "filter";
 	bpf->rodata->spare_other_stacks = !kernel_has(HAVE_UPROBE_SESSION) && kernel_has(HAVE_WRITE_USER);
-	for (size_t i = 0; w && i < ARRAY_SIZE(w->prog) && w->prog[i]; i++) {
-		struct bpf_program *prog = program_for(bpf, w->prog[i]);
-
-		bpf_program__set_autoload(prog, true);
-		bpf_program__set_expected_attach_type(prog, w->type[i]);
-	}
+	bpf->rodata->args_may_fault = kernel_has(HAVE_UPROBE_SLEEPABLE);
+	if (w)
+		load_kit(bpf, kit_of(cfg, w), false);
+	tally.args_asked = cfg->args.count;
+	if (w && cfg->args.count)
+		load_kit(bpf, &w->args, kernel_has(HAVE_UPROBE_SLEEPABLE));
 	return 0;
 }
 
 static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
 	const struct way *w = way_of_this_kernel(cfg);
-	struct batch both = {}, entry = {};
+	struct sites plain = {}, args = {};
 	char path[32];
 	int err;
 
 	if (!cfg->functions || (!w && !cfg->list) || !img->func_count)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = batch_create(&both, img->func_count) ?: batch_create(&entry, img->func_count);
+	err = sites_create(&plain, img->func_count) ?: sites_create(&args, img->func_count);
 	if (!err) {
 		filter = cfg->filter;
-		choose_sites(cfg, img, &both, &entry);
+		err = choose_sites(bpf, cfg, img, &plain, &args);
 		tally.files++;
-		if (bpf)			/* --dry-run only chooses */
-			err = w->attach(bpf, path, &both, &entry);
+		if (bpf && !err)		/* --dry-run only chooses */
+			err = attach_kit(bpf, kit_of(cfg, w), path, &plain) ?: attach_kit(bpf, &w->args, path, &args);
 	}
-	batch_release(&both);
-	batch_release(&entry);
+	sites_release(&plain);
+	sites_release(&args);
 	if (err)
 		warn("cannot probe the functions of '%s': %s", img->path, strerror(-err));
 	return 0;
@@ -370,6 +461,17 @@ static void function_detach(void)
 {
 	links_release(&links);
 	tracefs_release();
+}
+
+static void args_summary(void)
+{
+	if (tally.with_args)
+		say("arguments or results: of %u function%s", tally.with_args, tally.with_args == 1 ? "" : "s");
+	else
+		warn("no function has its arguments or results recorded: what -A and -R name was not found");
+	if (tally.args_refused)
+		warn("-A and -R: left out %u function%s of Go, which passes arguments in a way of its own",
+		     tally.args_refused, tally.args_refused == 1 ? "" : "s");
 }
 
 static void function_summary(void)
@@ -389,6 +491,8 @@ static void function_summary(void)
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");
+	if (tally.args_asked)
+		args_summary();
 }
 
 const struct source_ops source_function = {

@@ -81,6 +81,9 @@ wrong 2 "--doctor" "'true'"					-- --doctor true
 wrong 2 "--simulate-drops" "'0x'"				-- --simulate-drops 0x true
 wrong 2 "--cgroup" "not built"					-- --cgroup /sys/fs/cgroup
 wrong 2 "-P" strace						-- -P /etc true
+wrong 2 "-A" "'arg1/q'"						-- -A main@arg1/q true
+wrong 2 "-R" "'arg1'" retval					-- -R main@arg1 true
+wrong 2 "-A" "-F"						-- -A main@arg1 -F main true
 wrong 127 "'no-such-program'" PATH				-- no-such-program
 wrong 127 "'record'"						-- record true
 wrong 127 "'./no-such-program'"					-- ./no-such-program

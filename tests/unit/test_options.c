@@ -246,6 +246,16 @@ TEST(an_option_of_another_tracer_is_answered)
 	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET' is");
 }
 
+TEST(arguments_and_results_are_asked_for_with_A_and_R)
+{
+	struct config *cfg = parsed("-A add@arg1;puts@arg1/s -R add@retval -A x@arg2 true");
+
+	CHECK_INT(cfg->args.count, 4);
+	config_destroy(cfg);
+	wrong("-A add@arg1/q true", "recorder: -A: 'arg1/q': a format is one of d i u x c p s");
+	wrong("-R add@arg1 true", "recorder: -R: 'arg1' is for -A; here it is retval");
+}
+
 TEST(names_that_are_none_are_named_with_the_nearest)
 {
 	wrong("--format uftrac true", "recorder: --format: 'uftrac' is not a format; the nearest is 'uftrace'");
@@ -269,6 +279,10 @@ TEST(what_does_not_fit_together_is_refused)
 	wrong("--replay /dev/null true", "recorder: --replay reads a file and runs nothing, so there is no place for 'true'");
 	wrong("--replay /dev/null -u root",
 	      "recorder: --replay reads a file and runs nothing, so there is no place for -u");
+	wrong("--replay /dev/null -A main@arg1",
+	      "recorder: --replay reads a file and runs nothing, so there is no place for -A and -R");
+	wrong("--no-functions -R main@retval true",
+	      "recorder: -A and -R tell of functions, which --no-functions leaves out");
 	wrong("--replay /no/such/file", "recorder: --replay: cannot read '/no/such/file': No such file or directory");
 	wrong("--doctor true", "recorder: --doctor runs nothing, so there is no place for 'true'");
 }

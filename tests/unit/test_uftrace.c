@@ -1031,7 +1031,8 @@ TEST(a_full_disk_is_an_error_and_what_was_written_opens)
 {
 	DESK;
 	struct task *t = begin(d);
-	struct event ev = { .task = t, .kind = REC_FUNC_ENTRY };
+	struct rec_func rec = { .hdr = { .kind = REC_FUNC_ENTRY } };
+	struct event ev = { .rec = &rec.hdr, .task = t, .kind = REC_FUNC_ENTRY };
 	struct call call = { .addr = PROG_AT + 0x1000 };
 	int err = 0;
 

@@ -1,5 +1,5 @@
 /*
- * symbols.c - *.sym: the functions of a module, by address relative to its start.
+ * symbols.c - *.sym: the functions of a module, by address relative to its start; beside it *.dbg, see specs.c.
  *
  * uftrace knows a module by its path and build-id, and finds its symbols by the
  * base name of the path: two modules of one base name are told apart by the
@@ -86,6 +86,7 @@ static void module_destroy(struct uf_module *m)
 	free(m->path);
 	free(m->real_path);
 	free(m->file);
+	free(m->spec);
 	free(m);
 }
 
@@ -354,28 +355,60 @@ static void put_only_symbol(struct out *o)
 	out_printf(o, "%016x T __no_symbols\n%016x ? __sym_end\n", 0, 1);
 }
 
-static int write_module(const struct uf_module *mod, int dirfd)
+static void put_heads(struct out *o, const struct uf_module *mod)
 {
-	__cleanup(free_ptr) char *name = NULL;
-	struct out *o;
-	size_t count = mod->image ? mod->image->func_count : 0;
-	int err;
-
-	if (asprintf(&name, "%s.sym", mod->file) < 0)
-		return -ENOMEM;
-	err = out_create_replacing(&o, dirfd, name);
-	if (err)
-		return err;
-	out_printf(o, "# symbols: %zu\n# path name: %s\n", MAX(count, (size_t)1), mod->path);
+	out_printf(o, "# path name: %s\n", mod->path);
 	if (*mod->build_id)
 		out_printf(o, "# build-id: %s\n", mod->build_id);
+}
+
+static void put_sym(struct out *o, const struct uf_module *mod)
+{
+	size_t count = mod->image ? mod->image->func_count : 0;
+
+	out_printf(o, "# symbols: %zu\n", MAX(count, (size_t)1));
+	put_heads(o, mod);
 	if (count)
 		put_symbols(o, mod->image);
 	else
 		put_only_symbol(o);
+}
+
+static void put_dbg(struct out *o, const struct uf_module *mod)
+{
+	put_heads(o, mod);
+	uf_specs_put(o, mod);
+}
+
+static int write_file(const struct uf_module *mod, int dirfd, const char *suffix,
+		      void (*put)(struct out *o, const struct uf_module *mod))
+{
+	__cleanup(free_ptr) char *name = NULL;
+	struct out *o;
+	int err;
+
+	if (asprintf(&name, "%s%s", mod->file, suffix) < 0)
+		return -ENOMEM;
+	err = out_create_replacing(&o, dirfd, name);
+	if (err)
+		return err;
+	put(o, mod);
 	err = out_seal(o);
 	out_destroy(o);
 	return err;
+}
+
+static int write_module(const struct uf_module *mod, int dirfd)
+{
+	int err = write_file(mod, dirfd, ".sym", put_sym);
+
+	return err || !mod->spec_count ? err : write_file(mod, dirfd, ".dbg", put_dbg);
+}
+
+void uf_module_has_new_specs(struct uf_modules *m, struct uf_module *mod)
+{
+	mark_dirty(m, mod);
+	m->has_new_specs = true;
 }
 
 int uf_modules_write(struct uf_modules *m, int dirfd)
@@ -389,5 +422,7 @@ int uf_modules_write(struct uf_modules *m, int dirfd)
 		m->dirty = mod->next_dirty;
 		mod->is_dirty = false;
 	}
+	if (!err)
+		m->has_new_specs = false;
 	return err;
 }

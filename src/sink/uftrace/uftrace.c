@@ -16,6 +16,7 @@
 #include "out.h"
 #include "sink.h"
 #include "sink/uftrace/uftrace.h"
+#include "task.h"
 
 struct sink {
 	int		    dirfd;
@@ -69,6 +70,16 @@ static int uf_open(struct sink **ret, const struct sink_args *args)
 
 /* --- records --- */
 
+static int write_names(struct sink *s, bool is_last);
+
+/* A block of records is about to reach its file: what it refers to must be there. */
+static int write_what_records_need(struct sink *s)
+{
+	if (s->modules.has_new_specs)
+		return write_names(s, false);
+	return uf_calls_must_write(s->calls) ? uf_calls_write(s->calls, s->dirfd) : 0;
+}
+
 /* @len bytes that belong together: a record and its payload, or several. */
 static int put(struct sink *s, struct uf_task *u, const void *data, size_t len)
 {
@@ -79,12 +90,8 @@ static int put(struct sink *s, struct uf_task *u, const void *data, size_t len)
 		u->next_dirty = s->dirty;
 		s->dirty = u;
 	}
-	if (len > out_room(u->dat)) {
-		/* A block is about to reach the file: what it refers to must be there. */
-		if (uf_calls_must_write(s->calls))
-			err = uf_calls_write(s->calls, s->dirfd);
-		err = err ?: out_flush(u->dat);
-	}
+	if (len > out_room(u->dat))
+		err = write_what_records_need(s) ?: out_flush(u->dat);
 	out_bytes(u->dat, data, len);
 	return err;
 }
@@ -162,15 +169,57 @@ static uint64_t addr_of(struct sink *s, const struct call *call)
 	return uf_calls_named(s->calls, call->func && call->func->name ? call->func->name : "unknown");
 }
 
+/* The module that the function of @call is in; NULL: not known. */
+static struct uf_module *module_of(struct sink *s, const struct uf_task *u, const struct call *call)
+{
+	const struct session *sess = u->session->sess;
+	struct uf_module *mod;
+
+	for (const struct map *m = sess ? sess->map : NULL; m && m < sess->map + sess->map_count; m++) {
+		const struct image *img = m->image;
+
+		if (img && m->path && call->func >= img->func && call->func < img->func + img->func_count &&
+		    call->addr == m->start + call->func->addr)
+			return uf_module_find(&s->modules, &mod, m->path, img) ? NULL : mod;
+	}
+	return NULL;
+}
+
+/* A record with values is followed by them, where it can be told where the function is. */
+static int put_with_values(struct sink *s, struct uf_task *u, const struct event *ev, enum uf_type type)
+{
+	struct {
+		struct uf_record r;
+		uint8_t payload[UF_VALUES_MAX];
+	} rec;
+	struct uf_module *mod = ev->call->addr && ev->call->func ? module_of(s, u, ev->call) : NULL;
+	size_t len = 0;
+	int err = 0;
+
+	if (mod)
+		err = uf_values_show(&s->modules, mod, ev->call->func->addr, ev->call->func->name ?: "_",
+				     (const void *)ev->rec, rec.payload, &len);
+	if (err)
+		return err;
+	rec.r.time = in_order(u, ev->time);
+	rec.r.word = uf_word(type, len, ev->depth, addr_of(s, ev->call));
+	return put(s, u, &rec, sizeof(rec.r) + len);
+}
+
 static int on_func_entry(struct sink *s, struct uf_task *u, const struct event *ev)
 {
 	if (ev->depth > s->deepest)
 		s->deepest = ev->depth;
+	if (ev->rec->kind == REC_FUNC_ENTRY_ARGS)
+		return put_with_values(s, u, ev, UF_ENTRY);
 	return put_record(s, u, ev->time, UF_ENTRY, ev->depth, addr_of(s, ev->call));
 }
 
+/* The record of an end that was inferred is another call's. */
 static int on_func_exit(struct sink *s, struct uf_task *u, const struct event *ev)
 {
+	if (ev->ending == ENDED_SEEN && ev->rec->kind == REC_FUNC_EXIT_ARGS)
+		return put_with_values(s, u, ev, UF_EXIT);
 	return put_record(s, u, ev->time, UF_EXIT, ev->depth, addr_of(s, ev->call));
 }
 
@@ -293,15 +342,22 @@ static int write_records(struct sink *s)
 	return err;
 }
 
-/* Costs what has changed since the last time, and `info`. */
-static int write_all(struct sink *s, bool is_last)
+/* What records refer to. Costs what has changed since the last time. */
+static int write_names(struct sink *s, bool is_last)
 {
 	int err = uf_calls_write(s->calls, s->dirfd);
 
 	err = err ?: uf_sessions_update(&s->sessions, &s->modules, is_last);
 	err = err ?: uf_modules_write(&s->modules, s->dirfd);
 	err = err ?: uf_sessions_write(&s->sessions, s->dirfd);
-	err = err ?: uf_tasks_write(&s->tasks, is_last);
+	return err ?: uf_tasks_write(&s->tasks, is_last);
+}
+
+/* The same, the records, and `info`. */
+static int write_all(struct sink *s, bool is_last)
+{
+	int err = write_names(s, is_last);
+
 	err = err ?: write_records(s);
 	s->was_written = true;
 	if (err || (info_is_current(s) && !is_last))

@@ -6,6 +6,7 @@
  *	tasks.c		task.txt: which task lives in which session
  *	maps.c		sid-*.map: what lies where in a session
  *	symbols.c	*.sym: the functions of a module
+ *	specs.c		*.dbg: their arguments and results
  *	info.c		info: the recording itself
  *
  * Written for uftrace 0.13 and later. Where a rule looks odd, it is what that
@@ -18,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "funcargs.h"
 #include "record.h"
 
 struct about;
@@ -54,6 +56,20 @@ enum uf_text {
 /* @text made safe for a file read line by line: no control bytes, valid UTF-8, cut to @room - 1 bytes. */
 void uf_clean(char *to, size_t room, const char *text, enum uf_text kind);
 
+/* How an argument or the result of a function is shown: struct rec_value. */
+struct uf_form {
+	uint8_t index, format, size;
+};
+
+struct uf_spec {
+	uint64_t       addr;		/* of the function, relative to its module */
+	const char    *name;		/* lent */
+	unsigned       count;		/* of arg[]; 0: no entry had any so far */
+	bool	       has_result;
+	struct uf_form result;
+	struct uf_form arg[ARGS_MAX];
+};
+
 /* --- symbols.c: modules, and the name each file of theirs gets --- */
 
 struct uf_module {
@@ -62,15 +78,18 @@ struct uf_module {
 	char		  *file;	/* base name of the .sym */
 	char		   build_id[41];
 	const struct image *image;	/* NULL: no function of it is known */
+	struct uf_spec	  *spec;	/* by addr, ascending */
+	size_t		   spec_count, spec_room;
 	struct uf_module  *next;	/* of the same hash */
 	struct uf_module  *next_dirty;
-	bool		   is_dirty;	/* its .sym is not on disk, or out of date */
+	bool		   is_dirty;	/* its .sym or .dbg is not on disk, or out of date */
 };
 
 struct uf_modules {
 	struct uf_module **hash;
 	size_t		   hash_size, count;
 	struct uf_module  *dirty;
+	bool		   has_new_specs;	/* must be written before records that use them */
 };
 
 int  uf_modules_init(struct uf_modules *m);
@@ -79,7 +98,20 @@ int  uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *pa
 		    const struct image *image);
 /* Any module of that path, or NULL. */
 const struct uf_module *uf_module_at(const struct uf_modules *m, const char *path);
-int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym of those that changed */
+void uf_module_has_new_specs(struct uf_modules *m, struct uf_module *mod);
+int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym and .dbg of those that changed */
+
+/* --- specs.c: arguments and results of functions --- */
+
+#define UF_VALUES_MAX	(ARGS_MAX * (VALUE_STRING_MAX + 8))
+
+/*
+ * What follows the record of a call of the function at @addr (relative) of @mod into
+ * @payload, UF_VALUES_MAX bytes; @name is lent. @len 0: nothing.
+ */
+int  uf_values_show(struct uf_modules *m, struct uf_module *mod, uint64_t addr, const char *name,
+		    const struct rec_func_args *rec, uint8_t *payload, size_t *len);
+void uf_specs_put(struct out *o, const struct uf_module *mod);	/* the lines of its .dbg */
 
 /* --- maps.c: sessions --- */
 
