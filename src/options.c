@@ -24,6 +24,8 @@
 
 enum group { WHAT, WHO, WHERE, HOW_MUCH, TALK, GROUPS };
 
+#define RARE	16	/* or'ed to a group: shown by --help=all only, so that --help fits on a screen */
+
 static const char *const group_title[GROUPS] = {
 	[WHAT]	   = "What is recorded (syscalls and functions, unless switched off):",
 	[WHO]	   = "Who:",
@@ -39,7 +41,7 @@ struct opt {
 	/* @word is the option as typed, for messages. Returns 0, or -EINVAL after a message. */
 	int	    (*set)(struct config *cfg, const struct opt *opt, const char *word, const char *value);
 	const char *arg;	/* what follows it, for the help; NULL: nothing; "[=SET]": may be left out */
-	enum group  group;
+	unsigned    group;	/* enum group, RARE */
 	const char *help;	/* NULL: not shown */
 };
 
@@ -75,7 +77,7 @@ static const struct opt opts[] = {
 	    "no more than N levels of calls, of -F FUNC those below it"),
 	OPT("hide", "H", filter, set_filter, "FUNC", WHAT,
 	    "not these functions, though what they call"),
-	OPT("size-filter", "", least_size, set_count, "BYTES", WHAT,
+	OPT("size-filter", "", least_size, set_count, "BYTES", WHAT | RARE,
 	    "no functions smaller than that"),
 	OPT("match", "", filter, set_filter, "KIND", WHAT,
 	    "FUNC is a regex, glob or exact (regex)"),
@@ -87,7 +89,7 @@ static const struct opt opts[] = {
 	    "probe returns: auto, never, or always, though programs may die"),
 	OPT("dear", "", dear, set_true, NULL, WHAT,
 	    "also functions whose probes are ten times slower"),
-	OPT("nop5", "", nop5, set_true, NULL, WHAT,
+	OPT("nop5", "", nop5, set_true, NULL, WHAT | RARE,
 	    "fastest probes, though the program's forks may crash"),
 
 	OPT("pid", "p", target, set_targets, "PID,...", WHO,
@@ -101,7 +103,7 @@ static const struct opt opts[] = {
 	    "not what the command or the processes start"),
 	OPT("user", "u", user, set_text, "USER", WHO,
 	    "run the command as USER (who called sudo)"),
-	OPT("as-root", "", as_root, set_true, NULL, WHO,
+	OPT("as-root", "", as_root, set_true, NULL, WHO | RARE,
 	    "run it as root, also under sudo"),
 
 	OPT("output", "od", output, set_text, "PATH", WHERE,
@@ -115,11 +117,11 @@ static const struct opt opts[] = {
 	    "end after 10s, 500ms, 2m; who is recorded runs on"),
 	OPT("buffer", "b", ring_bytes, set_bytes, "SIZE", HOW_MUCH,
 	    "buffer of each CPU: 512K, 16M, a number is KiB"),
-	OPT("memory", "", memory_bytes, set_bytes, "SIZE", HOW_MUCH,
+	OPT("memory", "", memory_bytes, set_bytes, "SIZE", HOW_MUCH | RARE,
 	    "of records that wait for the disk (256M)"),
 	OPT("strict", "", strict, set_true, NULL, HOW_MUCH,
 	    "exit with 3 if any record was lost"),
-	OPT("simulate-drops", "", lose_one_in, set_count, "N", HOW_MUCH,
+	OPT("simulate-drops", "", lose_one_in, set_count, "N", HOW_MUCH | RARE,
 	    "lose one record in N, to test the counting"),
 
 	OPT("list", "l", list, set_list, "[=FUNC]", TALK,
@@ -128,7 +130,7 @@ static const struct opt opts[] = {
 	    "say what would be probed, run nothing"),
 	OPT("doctor", "", doctor, set_true, NULL, TALK,
 	    "say what this kernel can do"),
-	OPT("no-feature", "", denied_features, set_features, "NAME,...", TALK,
+	OPT("no-feature", "", denied_features, set_features, "NAME,...", TALK | RARE,
 	    "do without, as --doctor names it"),
 	OPT("status", "", status, set_status, "WHEN", TALK,
 	    "status line: auto or never"),
@@ -138,8 +140,8 @@ static const struct opt opts[] = {
 	    "more; twice: still more"),
 	OPT("version", "V", verbosity, show_version, NULL, TALK,
 	    "the version"),
-	OPT("help", "h", verbosity, show_help, NULL, TALK,
-	    "this page"),
+	OPT("help", "h", verbosity, show_help, "[=all]", TALK,
+	    "this page; all: also what is rarely asked for"),
 
 	/* What strace has to be asked for and we always do. */
 	OPT("decode-fds", "yY", verbosity, set_nothing, NULL, TALK, NULL),
@@ -583,7 +585,11 @@ static void print_row(const struct opt *o)
 
 static int show_help(struct config *cfg, const struct opt *opt, const char *word, const char *value)
 {
-	(void)cfg, (void)opt, (void)word, (void)value;
+	bool all = value && !strcmp(value, "all");
+
+	(void)cfg, (void)opt;
+	if (value && !all)
+		return fail(0, "%s: '%s' is not a part of the help, which is one page, or 'all'", word, value), -EINVAL;
 	puts("usage: recorder [OPTION...] [--] COMMAND [ARG...]\n"
 	     "       recorder [OPTION...] -p PID [-- COMMAND [ARG...]]\n"
 	     "Run COMMAND and record what it does, with nothing put into it, for the viewers you have.\n"
@@ -597,7 +603,8 @@ static int show_help(struct config *cfg, const struct opt *opt, const char *word
 	for (int group = 0; group < GROUPS; group++) {
 		printf("\n%s\n", group_title[group]);
 		for (size_t i = 0; i < ARRAY_SIZE(opts); i++)
-			if (opts[i].group == (enum group)group && opts[i].help)
+			if ((opts[i].group & ~RARE) == (unsigned)group && opts[i].help &&
+			    (all || !(opts[i].group & RARE)))
 				print_row(&opts[i]);
 	}
 	puts("\nThe command runs as the user who called sudo; its exit status is passed on.\n"
