@@ -15,6 +15,7 @@
 
 const volatile __u32 returns_when;
 volatile __u64 returns_epoch = 1;
+volatile __u64 returns_unseen;		/* processes that ended, or exec'd, with files mapped that nobody has looked at */
 
 /* Files with code that were looked at. The value: a process that maps it may have its returns probed. */
 struct {
@@ -64,11 +65,20 @@ __noinline int returns_refresh(struct task_state *t)
 	return 0;
 }
 
+static __always_inline void count_unseen(void)
+{
+	struct process_state *p = my_process();
+
+	if (p && p->unknown)
+		__sync_fetch_and_add(&returns_unseen, 1);
+}
+
 __noinline int returns_exec(void)
 {
 	struct process_state none = {}, *p;
 	__u32 pid = my_pid();
 
+	count_unseen();
 	bpf_map_update_elem(&processes, &pid, &none, BPF_ANY);
 	p = my_process();
 	if (p)
@@ -117,7 +127,14 @@ __noinline int returns_mapped(void)
 	return p ? p->mapped : 0;
 }
 
-__noinline int returns_answer(bool may, __u32 mapped)
+__noinline int returns_unlooked(void)
+{
+	struct process_state *p = my_process();
+
+	return p && p->unknown;
+}
+
+__noinline int returns_answer(bool is_answered, bool may, __u32 mapped)
 {
 	struct process_state *p = my_process();
 
@@ -125,7 +142,7 @@ __noinline int returns_answer(bool may, __u32 mapped)
 		return 0;
 	if (!may)
 		p->is_forbidden = 1;
-	else if (p->mapped == mapped)
+	if (is_answered && p->mapped == mapped)
 		p->unknown = 0;
 	decide(p, !p->is_forbidden && !p->unknown);
 	return 0;
@@ -144,6 +161,7 @@ __noinline int returns_exit(void)
 {
 	__u32 pid = my_pid();
 
+	count_unseen();
 	bpf_map_delete_elem(&processes, &pid);
 	return 0;
 }

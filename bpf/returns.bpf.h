@@ -23,10 +23,12 @@ enum returns_known {
 	RETURNS_ASK,		/* something was not looked at yet */
 };
 int returns_known(void);
+/* Is something mapped that was not looked at yet, whatever is known of the rest? */
+int returns_unlooked(void);
 /* How often something was mapped, to be given back with the answer. */
 int returns_mapped(void);
-/* Whoever was asked has answered; nothing new was mapped since returns_mapped() said @mapped. */
-int returns_answer(bool may, __u32 mapped);
+/* Whoever was asked has answered, if @is_answered; nothing new was mapped since returns_mapped() said @mapped. */
+int returns_answer(bool is_answered, bool may, __u32 mapped);
 /* The process @child has the current one's files mapped. */
 int returns_fork(__u32 child);
 /* The current process's last task ends. */

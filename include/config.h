@@ -14,6 +14,7 @@
 #include "task.h"
 #include "taskstate.h"
 
+struct pattern;
 struct sink_ops;
 
 struct config {
@@ -21,6 +22,9 @@ struct config {
 	bool	    syscalls;		/* default on; --no-syscalls */
 	bool	    syscall_wanted[SYS_MAX];	/* --syscalls=SET; all true without it */
 	bool	    functions;		/* default on; --no-functions */
+	struct pattern *function;	/* --functions=GLOB[@LIB]: which; none: all of the program's own */
+	size_t	    function_count;
+	bool	    libraries;		/* one of them has an @LIB */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	enum returns_when returns;	/* --returns=WHEN; auto */

@@ -70,6 +70,7 @@ struct image {
 	uint64_t     text_addr;
 	uint64_t     unwind_site;	/* file offset of the ELF entry point (the dynamic linker's gate); 0: none */
 	uint32_t     first_func;	/* rec_func.func of func[0]; set when attached */
+	bool	     is_library;	/* probed for being mapped, not run; not packed */
 	bool	     is_go;		/* no return may be probed */
 	bool	     is_pie;
 	bool	     has_unwinder;	/* defines or imports _Unwind_*, or what calls it (C++ throw, pthread_exit, backtrace) */

@@ -14,6 +14,7 @@
 #include "launch.h"
 #include "log.h"
 #include "options.h"
+#include "pattern.h"
 #include "sink.h"
 
 /* ---- RECORDER_OPTS ---- */
@@ -223,6 +224,9 @@ void config_destroy(struct config *cfg)
 {
 	if (!cfg)
 		return;
+	for (size_t i = 0; i < cfg->function_count; i++)
+		pattern_release(&cfg->function[i]);
+	free(cfg->function);
 	free(cfg->exec_path);
 	free(cfg->exe);
 	free(cfg->env_words);

@@ -12,6 +12,7 @@
 
 #include "base.h"
 #include "bpflink.h"
+#include "chosen.h"
 #include "config.h"
 #include "function.h"
 #include "image.h"
@@ -35,6 +36,7 @@ enum left_out {
 	LEFT_REFUSED,		/* the kernel refuses the site */
 	LEFT_NEVER,		/* must not be probed: _start and its like */
 	LEFT_LIBCALL,		/* --no-libcall */
+	LEFT_LINKER,		/* the dynamic linker's: guards and gates stand in it, and it runs before its memory is in order */
 	LEFT_REASONS
 };
 
@@ -105,7 +107,7 @@ static struct choice choose(const struct config *cfg, const struct func *f, bool
 	return c;
 }
 
-static bool is_left_out(const struct config *cfg, const struct func *f, const struct choice *c)
+static bool is_left_out(const struct config *cfg, const struct func *f, const struct choice *c, bool is_named)
 {
 	if (f->flags & FUNC_NEVER)
 		return tally.left[LEFT_NEVER]++, true;
@@ -113,32 +115,38 @@ static bool is_left_out(const struct config *cfg, const struct func *f, const st
 		return tally.left[LEFT_LIBCALL]++, true;
 	if (c->class == SITE_REFUSED)
 		return tally.left[LEFT_REFUSED]++, true;
-	if (c->class == SITE_DEAR && !cfg->dear && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
+	if (c->class == SITE_DEAR && !cfg->dear && !is_named && (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
 		return tally.left[LEFT_DEAR]++, true;
 	return false;
 }
 
-/* With sessions the process decides besides, call by call: bpf/returns.bpf.c. */
+/*
+ * With sessions the process decides besides, call by call: bpf/returns.bpf.c. Without
+ * them a library's returns would be probed in whatever process maps it.
+ */
 static bool may_probe_returns(const struct config *cfg, const struct image *img)
 {
 	if (cfg->returns == RETURNS_NEVER || img->is_go || !unwind_possible())
 		return false;
-	return cfg->returns == RETURNS_ALWAYS || unwind_is_safe(img);
+	if (cfg->returns == RETURNS_ALWAYS)
+		return true;
+	return unwind_is_safe(img) && (!img->is_library || kernel_has(HAVE_UPROBE_SESSION));
 }
 
 static void choose_sites(const struct config *cfg, const struct image *img, struct batch *both, struct batch *entry)
 {
-	bool returns = may_probe_returns(cfg, img);
+	bool returns = may_probe_returns(cfg, img), is_named;
+	unsigned before = tally.functions;
 
-	if (!returns)
-		tally.files_without_returns++;
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
 		struct choice c = choose(cfg, f, returns);
 		uint64_t cookie = img->first_func + i;
 
+		if (!chosen_function(cfg, img, f, &is_named))
+			continue;
 		tally.functions++;
-		if (is_left_out(cfg, f, &c))
+		if (is_left_out(cfg, f, &c, is_named))
 			continue;
 		tally.probed[c.class]++;
 		if (c.entry_only) {
@@ -149,6 +157,8 @@ static void choose_sites(const struct config *cfg, const struct image *img, stru
 			batch_add(both, c.site, cookie);
 		}
 	}
+	tally.files += tally.functions > before;
+	tally.files_without_returns += !returns && tally.functions > before;
 }
 
 /* One link for @b; sites the kernel refuses after all are found by halving, counted and left out. */
@@ -282,6 +292,14 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	return 0;
 }
 
+static bool is_linker(const struct image *img)
+{
+	for (size_t i = 0; i < img->func_count; i++)
+		if (!strcmp(img->func[i].name, "_dl_debug_state"))
+			return true;
+	return false;
+}
+
 static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
 	const struct way *w = way_of_this_kernel();
@@ -291,11 +309,14 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 
 	if (!cfg->functions || !w || !img->func_count)
 		return 0;
+	if (img->is_library && is_linker(img)) {
+		tally.left[LEFT_LINKER]++;
+		return 0;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = batch_create(&both, img->func_count) ?: batch_create(&entry, img->func_count);
 	if (!err) {
 		choose_sites(cfg, img, &both, &entry);
-		tally.files++;
 		if (bpf)			/* --dry-run only chooses */
 			err = w->attach(bpf, path, &both, &entry);
 	}
@@ -326,9 +347,10 @@ static void function_summary(void)
 	say("functions: %u of %u in %u file%s probed: %u cheap, %u single-stepped, %u without their returns",
 	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
 	if (cheap + dear < tally.functions)
-		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s",
+		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s",
 		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
-		    tally.left[LEFT_LIBCALL] ? ", library calls" : "");
+		    tally.left[LEFT_LIBCALL] ? ", library calls" : "",
+		    tally.left[LEFT_LINKER] ? ", the dynamic linker" : "");
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");
