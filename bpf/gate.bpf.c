@@ -52,6 +52,9 @@ volatile bool gate_exec_open = true;
 /* Set by user space while it sets probes. */
 volatile bool gate_attaching;
 
+/* Set by user space while it does what some task waits for. */
+volatile bool gate_serving;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -180,7 +183,7 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	for (int k = 0; k < LOOKS; k++)
 		if (*(volatile __u32 *)&s->state >= GATE_DONE)
 			return 1;
-	return is_deserted(s) || now > s->until;
+	return is_deserted(s) || now > s->until + (gate_serving ? GATE_SERVE_NS : 0);
 }
 
 /* Wait until the slot is DONE or FAILED, then free it. FREE: it took too long, or the task is dying. */

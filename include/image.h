@@ -30,6 +30,7 @@ enum site_class {
 #define FUNC_NEVER	8u	/* must not be probed at all: _start and its like, or shows nothing of the program: frame_dummy */
 #define FUNC_TINY	16u	/* dear, and a body so small that a probe costs far more than it shows */
 #define FUNC_LOADS	32u	/* the site lies after instructions that touch memory */
+#define FUNC_RESOLVER	128u	/* of an IFUNC: its name is that of what it leads to, so it is FUNC_NEVER too */
 #define FUNC_ARGS_GONE	64u	/* the site lies after an argument register was overwritten */
 
 struct func {

@@ -19,6 +19,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "mapped.h"
+#include "resolved.h"
 #include "source.h"
 #include "source/links.h"
 #include "source/probed.h"
@@ -254,6 +255,8 @@ static int read_image(struct images *im, struct image **ret, int fd, const char 
 		image_destroy(img);
 		return -ENOMEM;
 	}
+	if (depth == IMAGE_FUNCTIONS)
+		resolved_name(img);
 	*ret = img;
 	return 0;
 }
