@@ -74,6 +74,7 @@ bench:							## the figures we publish, beside other tools; needs root
 	@tests/deps/install bench
 	@$(MAKE) --no-print-directory recorder
 	@tests/bench/run.sh $(abspath recorder)
+	@tests/bench/bystander.sh $(abspath recorder)
 
 vmlinux:						## renew vmlinux/ARCH/vmlinux.h; BTF=FILE of a kernel of another architecture
 	vmlinux/renew $(ARCH) $(BTF)

@@ -52,6 +52,9 @@ volatile bool gate_exec_open = true;
 /* Set by user space while it sets probes. */
 volatile bool gate_attaching;
 
+/* Set by user space while it does what some task waits for. */
+volatile bool gate_serving;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -180,7 +183,7 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	for (int k = 0; k < LOOKS; k++)
 		if (*(volatile __u32 *)&s->state >= GATE_DONE)
 			return 1;
-	return is_deserted(s) || now > s->until;
+	return is_deserted(s) || now > s->until + (gate_serving ? GATE_SERVE_NS : 0);
 }
 
 /* Wait until the slot is DONE or FAILED, then free it. FREE: it took too long, or the task is dying. */
@@ -368,19 +371,22 @@ static __noinline bool is_known_file(void)
 	return bpf_map_lookup_elem(&gate_files, &f) != NULL;
 }
 
-/* Tell the control thread of the task at the slot, and wait for its yes. The notice is made in the ring itself. */
-static __noinline bool ask_control(__u32 at, __u32 what)
+/*
+ * Tell the control thread of the task at the slot, and wait: GATE_DONE is its yes, GATE_FAILED its no, GATE_FREE
+ * that there was no answer. The notice is made in the ring itself.
+ */
+static __noinline __u32 ask_control(__u32 at, __u32 what)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 	struct gate_notice *n;
 	__u32 answer;
 
 	if (!s)
-		return false;
+		return GATE_FREE;
 	n = s->pid ? bpf_ringbuf_reserve(&gate_notices, sizeof(*n), 0) : NULL;
 	if (!n) {
 		gate_move(s, GATE_TAKEN, GATE_FREE);
-		return false;
+		return GATE_FREE;
 	}
 	n->slot = at;
 	n->ticket = s->ticket;
@@ -394,7 +400,7 @@ static __noinline bool ask_control(__u32 at, __u32 what)
 	answer = gate_wait(s, GATE_EXEC_NS);
 	if (answer == GATE_FREE)
 		gate_exec_open = false;	/* who serves is held up: until he is back nobody else waits for him */
-	return answer == GATE_DONE;
+	return answer;
 }
 
 /*
@@ -433,7 +439,7 @@ int exec_call(struct pt_regs *ctx)
 		return 0;
 	}
 	__sync_fetch_and_add(&gate_execs, 1);
-	if (!ask_control(at, GATE_EXEC_CALL))
+	if (ask_control(at, GATE_EXEC_CALL) != GATE_DONE)
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
@@ -454,7 +460,7 @@ int exec_gate(struct pt_regs *ctx)
 	at = gate_take(GATE_EXEC, user_sp(ctx));
 	s = bpf_map_lookup_elem(&gate_slots, &at);
 	__sync_fetch_and_add(&gate_execs, 1);
-	if (!s || !ask_control(at, GATE_EXECED))
+	if (!s || ask_control(at, GATE_EXECED) != GATE_DONE)
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
@@ -462,14 +468,17 @@ int exec_gate(struct pt_regs *ctx)
 /* Set before the load: every file that is mapped is seen; else it must be asked for each time. */
 const volatile bool maps_are_seen;
 
+/* Set before the load: files are looked at for their functions too, wherever returns are not asked for. */
+const volatile bool libraries_wanted;
+
 /* Wait for the answer whether the process's returns may be probed. */
 static __noinline bool ask_for_returns(__u64 sp)
 {
 	__u32 mapped = returns_mapped(), at = gate_exec_open ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
-	bool may = at < GATE_SLOTS && ask_control(at, GATE_MAPPED);
+	__u32 answer = at < GATE_SLOTS ? ask_control(at, GATE_MAPPED) : GATE_FREE;
 
-	returns_answer(may, mapped);
-	return may;
+	returns_answer(answer != GATE_FREE, answer == GATE_DONE, mapped);
+	return answer == GATE_DONE;
 }
 
 /*
@@ -483,12 +492,14 @@ int maps_gate(struct pt_regs *ctx)
 	struct gate_slot *s;
 	__u32 at, known;
 
-	if (returns_when != RETURNS_AUTO || !my_task())
+	if ((returns_when != RETURNS_AUTO && !libraries_wanted) || !my_task())
 		return 0;
 	known = returns_known();
 	if (known == RETURNS_MAY && maps_are_seen)
 		return 0;
-	if (known != RETURNS_MAY_NOT && ask_for_returns(user_sp(ctx)))
+	if ((known != RETURNS_MAY_NOT || (libraries_wanted && returns_unlooked())) && ask_for_returns(user_sp(ctx)))
+		return 0;
+	if (returns_when != RETURNS_AUTO)
 		return 0;
 	at = begin_walk(user_sp(ctx));
 	s = bpf_map_lookup_elem(&gate_slots, &at);

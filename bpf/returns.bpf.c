@@ -15,6 +15,7 @@
 
 const volatile __u32 returns_when;
 volatile __u64 returns_epoch = 1;
+volatile __u64 returns_unseen;		/* processes that ended, or exec'd, with files mapped that nobody has looked at */
 
 /* Files with code that were looked at. The value: a process that maps it may have its returns probed. */
 struct {
@@ -67,11 +68,20 @@ __noinline int returns_refresh(struct task_state *t)
 	return 0;
 }
 
+static __always_inline void count_unseen(void)
+{
+	struct process_state *p = my_process();
+
+	if (p && p->unknown)
+		__sync_fetch_and_add(&returns_unseen, 1);
+}
+
 __noinline int returns_exec(void)
 {
 	struct process_state none = {}, *p;
 	__u32 pid = my_pid();
 
+	count_unseen();
 	bpf_map_update_elem(&processes, &pid, &none, BPF_ANY);
 	p = my_process();
 	if (p)
@@ -120,21 +130,28 @@ __noinline int returns_mapped(void)
 	return p ? p->mapped : 0;
 }
 
-static __always_inline void answer(struct process_state *p, bool may, __u32 mapped)
+__noinline int returns_unlooked(void)
+{
+	struct process_state *p = my_process();
+
+	return p && p->unknown;
+}
+
+static __always_inline void answer(struct process_state *p, bool is_answered, bool may, __u32 mapped)
 {
 	if (!may)
 		p->is_forbidden = 1;
-	else if (p->mapped == mapped)
+	if (is_answered && p->mapped == mapped)
 		p->unknown = 0;
 	decide(p, !p->is_forbidden && !p->unknown);
 }
 
-__noinline int returns_answer(bool may, __u32 mapped)
+__noinline int returns_answer(bool is_answered, bool may, __u32 mapped)
 {
 	struct process_state *p = my_process();
 
 	if (p)
-		answer(p, may, mapped);
+		answer(p, is_answered, may, mapped);
 	return 0;
 }
 
@@ -152,7 +169,7 @@ __noinline int returns_settle(__u32 pid, bool may)
 
 	if (!p)
 		return 1;
-	answer(p, may, 0);
+	answer(p, true, may, 0);
 	return p->is_forbidden || !p->unknown;
 }
 
@@ -169,6 +186,7 @@ __noinline int returns_exit(void)
 {
 	__u32 pid = my_pid();
 
+	count_unseen();
 	bpf_map_delete_elem(&processes, &pid);
 	return 0;
 }

@@ -23,10 +23,12 @@ enum returns_known {
 	RETURNS_ASK,		/* something was not looked at yet */
 };
 int returns_known(void);
+/* Is something mapped that was not looked at yet, whatever is known of the rest? */
+int returns_unlooked(void);
 /* How often something was mapped, to be given back with the answer. */
 int returns_mapped(void);
-/* Whoever was asked has answered; nothing new was mapped since returns_mapped() said @mapped. */
-int returns_answer(bool may, __u32 mapped);
+/* Whoever was asked has answered, if @is_answered; nothing new was mapped since returns_mapped() said @mapped. */
+int returns_answer(bool is_answered, bool may, __u32 mapped);
 /* The process @pid was found running: nothing of what it has mapped was looked at. */
 int returns_found(__u32 pid);
 /* All that it had mapped was looked at since. Returns 1 if that settles it, 0 if more was mapped meanwhile. */

@@ -255,6 +255,20 @@ static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
 		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5]);
 }
 
+/* Instead of sys_exit where no system call is recorded, but what is mapped must be seen. */
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(map_exit, struct pt_regs *regs, long ret)
+{
+	struct task_state *t;
+
+	if (syscall_nr(regs) != NR_MMAP || in_compat_syscall())
+		return 0;
+	t = my_task();
+	if (t && !(t->flags & TASK_ARMED))
+		note_mapping(regs, ret);
+	return 0;
+}
+
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {

@@ -16,6 +16,7 @@
 #include "taskstate.h"
 
 struct filter;
+struct pattern;
 struct sink_ops;
 
 /* Who is recorded besides the command: what a number names. */
@@ -35,6 +36,9 @@ struct config {
 	bool	    syscalls;		/* default on; --no-syscalls */
 	bool	    syscall_wanted[SYS_MAX];	/* --syscalls=SET; all true without it */
 	bool	    functions;		/* default on; --no-functions */
+	struct pattern *function;	/* --functions=GLOB[@LIB]: which; none: all of the program's own */
+	size_t	    function_count;
+	bool	    libraries;		/* one of them has an @LIB */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	struct argspecs args;		/* -A, -R */

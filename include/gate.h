@@ -29,6 +29,7 @@
 
 #define GATE_WRITE_NS	10000000000ull	/* the longest wait for each; nobody waits so long while somebody serves */
 #define GATE_EXEC_NS	5000000000ull
+#define GATE_SERVE_NS	25000000000ull	/* longer by this while one is served: a C library has thousands of functions */
 
 enum gate_kind {
 	GATE_NONE,

@@ -30,6 +30,7 @@ enum site_class {
 #define FUNC_NEVER	8u	/* must not be probed at all: _start and its like, or shows nothing of the program: frame_dummy */
 #define FUNC_TINY	16u	/* dear, and a body so small that a probe costs far more than it shows */
 #define FUNC_LOADS	32u	/* the site lies after instructions that touch memory */
+#define FUNC_RESOLVER	128u	/* of an IFUNC: its name is that of what it leads to, so it is FUNC_NEVER too */
 #define FUNC_ARGS_GONE	64u	/* the site lies after an argument register was overwritten */
 
 struct func {
@@ -70,6 +71,7 @@ struct image {
 	uint64_t     text_addr;
 	uint64_t     unwind_site;	/* file offset of the ELF entry point (the dynamic linker's gate); 0: none */
 	uint32_t     first_func;	/* rec_func.func of func[0]; set when attached */
+	bool	     is_library;	/* probed for being mapped, not run; not packed */
 	bool	     is_go;		/* no return may be probed */
 	bool	     is_pie;
 	bool	     has_unwinder;	/* defines or imports _Unwind_*, or what calls it (C++ throw, pthread_exit, backtrace) */

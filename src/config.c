@@ -15,6 +15,7 @@
 #include "launch.h"
 #include "log.h"
 #include "options.h"
+#include "pattern.h"
 #include "sink.h"
 
 /* ---- RECORDER_OPTS ---- */
@@ -255,6 +256,9 @@ void config_destroy(struct config *cfg)
 		return;
 	filter_destroy(cfg->filter);
 	argspecs_release(&cfg->args);
+	for (size_t i = 0; i < cfg->function_count; i++)
+		pattern_release(&cfg->function[i]);
+	free(cfg->function);
 	free(cfg->exec_path);
 	free(cfg->exe);
 	free(cfg->target);

@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 
 #include "base.h"
+#include "chosen.h"
 #include "config.h"
 #include "flow/round.h"
 #include "gate.h"
@@ -18,6 +19,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "mapped.h"
+#include "resolved.h"
 #include "source.h"
 #include "source/links.h"
 #include "source/probed.h"
@@ -253,14 +255,21 @@ static int read_image(struct images *im, struct image **ret, int fd, const char 
 		image_destroy(img);
 		return -ENOMEM;
 	}
+	if (depth == IMAGE_FUNCTIONS)
+		resolved_name(img);
 	*ret = img;
 	return 0;
 }
 
-static int probe_image(struct images *im, struct known *k, struct image *img, int fd)
+static int probe_image(struct images *im, struct known *k, struct image *img, int fd, const struct probed *p)
 {
-	int err = tell_writer(im, img);
+	int err;
 
+	k->has_functions = true;
+	img->since = p ? probed_since(p) : 0;
+	img->first_func = im->next_func;
+	im->next_func += img->func_count;
+	err = tell_writer(im, img);
 	gate_attaching(true);
 	err = err ?: tell_mapped(im, k, img, fd);
 	err = err ?: attach_sources(im, img, fd);
@@ -290,10 +299,7 @@ int images_add(struct images *im, int proc, int fd, const char *path, const stru
 		detail("no functions of '%s': %s", path, strerror(-err));
 		return 0;
 	}
-	img->since = p ? probed_since(p) : 0;
-	img->first_func = im->next_func;
-	im->next_func += img->func_count;
-	err = probe_image(im, k, img, fd);
+	err = probe_image(im, k, img, fd, p);
 	err = err ?: img->interp ? add_linker(im, proc, img->interp) : 0;
 	image_destroy(img);
 	return err;
@@ -303,6 +309,7 @@ int images_add(struct images *im, int proc, int fd, const char *path, const stru
 static int add_mapped(struct images *im, int fd, const char *path, const struct image_id *given)
 {
 	struct probed *p = probed_find(fd);
+	bool is_chosen = im->cfg->functions && chosen_library(im->cfg, path);
 	struct image_id seen;
 	struct image *img;
 	struct known *k;
@@ -316,15 +323,20 @@ static int add_mapped(struct images *im, int fd, const char *path, const struct 
 		warn("'%s' was rewritten, and its old probes stay: who maps it may die of them", path);
 		return 1;
 	}
-	err = read_image(im, &img, fd, path, given ?: &seen, IMAGE_FACTS);
+	err = read_image(im, &img, fd, path, given ?: &seen, is_chosen ? IMAGE_FUNCTIONS : IMAGE_FACTS);
 	if (err) {
 		detail("returns are not probed where '%s' is mapped: %s", path, strerror(-err));
 		k->is_mapped = k->forbids_returns = true;
 		return 1;
 	}
-	gate_attaching(true);
-	err = tell_mapped(im, k, img, fd);
-	gate_attaching(false);
+	img->is_library = true;
+	if (is_chosen) {
+		err = probe_image(im, k, img, fd, probed_file(fd));
+	} else {
+		gate_attaching(true);
+		err = tell_mapped(im, k, img, fd);
+		gate_attaching(false);
+	}
 	image_destroy(img);
 	return err ?: k->forbids_returns;
 }

@@ -3,6 +3,7 @@
  */
 #include <malloc.h>
 
+#include "apart.h"
 #include "base.h"
 #include "config.h"
 #include "kernel.h"
@@ -24,12 +25,14 @@ static int check_kernel(void)
 	return -EPERM;
 }
 
-static int record(const struct config *cfg)
+static int record(const struct config *cfg, char **argv)
 {
 	struct recording_result result = {};
 
 	if (check_kernel())
 		return EXIT_RECORDER;
+	if (cfg->functions && cfg->libraries)
+		apart_go(argv);
 	recording_run(cfg, &result);
 	if (!result.exit_status && result.has_command)
 		launch_exit_like_child(result.status);
@@ -48,6 +51,7 @@ int main(int argc, char **argv)
 	struct config *cfg = NULL;
 	int status;
 
+	apart_arrive();
 	keep_memory();
 	launch_save_signals();
 	status = config_parse(&cfg, argc, argv);
@@ -61,7 +65,7 @@ int main(int argc, char **argv)
 	else if (cfg->dry_run || cfg->list)
 		status = recording_dry_run(cfg);
 	else
-		status = record(cfg);
+		status = record(cfg, argv);
 	config_destroy(cfg);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "nearest.h"
 #include "options.h"
+#include "pattern.h"
 #include "sink.h"
 #include "syscall/syscall.h"
 
@@ -48,9 +49,9 @@ struct opt {
 typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, const char *value);
 
 static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
-	      set_no_syscalls, set_targets, set_time, set_expression, set_formats, set_returns, set_status, set_features,
-	      set_quiet, set_verbose, set_nothing, set_args, set_results, set_filter, set_list, set_depth, show_help,
-	      show_version;
+	      set_no_syscalls, set_functions, set_targets, set_time, set_expression, set_formats, set_returns, set_status,
+	      set_features, set_quiet, set_verbose, set_nothing, set_args, set_results, set_filter, set_list, set_depth,
+	      show_help, show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
 	{ name, letters, offsetof(struct config, field), set, arg, group, help }
@@ -64,7 +65,8 @@ static const struct opt opts[] = {
 	    "no syscalls"),
 	OPT("string-size", "s", string_bytes, set_string_bytes, "N", WHAT,
 	    "bytes of a string or buffer to keep (32)"),
-	OPT("functions", "", functions, set_true, NULL, WHAT, NULL),
+	OPT("functions", "", functions, set_functions, "[=GLOB[@LIB]]", WHAT,
+	    "only these: 'read_*', of libraries: '*@libc.so.6', '*@*'"),
 	OPT("no-functions", "", functions, set_false, NULL, WHAT,
 	    "no functions of the program"),
 	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT,
@@ -167,7 +169,7 @@ static const struct foreign {
 	{ 'C', NULL,	      "filters of functions are not built yet", "uftrace replay -C FUNC" },
 	{ 'T', NULL,	      "triggers are not built yet", NULL },
 	{ 'k', NULL,	      "kernel functions are not built yet", NULL },
-	{ 'L', NULL,	      "functions of libraries are not built yet", NULL },
+	{ 'L', NULL,	      "functions of libraries are chosen by --functions", "--functions='*@LIB'" },
 	{ 'z', NULL,	      "filters by result are not built yet", NULL },
 	{ 'Z', NULL,	      "filters by result are not built yet", NULL },
 	{ 'm', "max-size",    "limits of size are not built yet", NULL },
@@ -334,6 +336,32 @@ static int set_no_syscalls(struct config *cfg, const struct opt *opt, const char
 {
 	(void)opt, (void)word, (void)value;
 	cfg->syscalls = false;
+	return 0;
+}
+
+/* Each adds to what is recorded; without a pattern it is the program's own, all of them. */
+static int set_functions(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	struct pattern p, *more;
+	int err;
+
+	(void)opt;
+	err = pattern_parse(&p, value ?: "*", value ? strlen(value) : 1, PATTERN_GLOB);
+	if (err == -EINVAL) {
+		fail(0, "%s: '%s' has no name %s the '@'", word, value, *value && *value != '@' ? "behind" : "before");
+		hint("%s='GLOB', '*@libc.so.6' or '*@*'", word);
+	}
+	if (err)
+		return err;
+	more = realloc(cfg->function, (cfg->function_count + 1) * sizeof(*more));
+	if (!more) {
+		pattern_release(&p);
+		return -ENOMEM;
+	}
+	cfg->function = more;
+	cfg->function[cfg->function_count++] = p;
+	cfg->functions = true;
+	cfg->libraries |= p.lib && strcmp(p.lib, "PLT");
 	return 0;
 }
 

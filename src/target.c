@@ -386,7 +386,7 @@ static void drop_known(struct target *t, struct recorder_bpf *bpf, size_t first)
 
 static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images *im, size_t first)
 {
-	bool returns = t->cfg->functions && t->cfg->returns != RETURNS_NEVER;
+	bool looks = t->cfg->functions && (t->cfg->returns != RETURNS_NEVER || t->cfg->libraries);
 	int err = probe(t, im, first);
 
 	err = err ?: choose(t, bpf, first);
@@ -397,11 +397,11 @@ static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images 
 	for (size_t i = first; i < t->count && !err; i++)
 		if (run_iterator(bpf->progs.target_files, t->process[i].pid))
 			detail("cannot walk what process %d has mapped: it has ended", t->process[i].pid);
-	if (returns)			/* a first look, so that the one that counts is short */
+	if (looks)			/* a first look, so that the one that counts is short */
 		for (size_t i = first; i < t->count && !err; i++)
 			err = MIN(images_look(im, t->process[i].proc), 0);
 	err = err ?: run_until_done(bpf, TARGET_MARK);
-	return err ?: returns ? settle_returns(t, bpf, im, first) : 0;
+	return err ?: looks ? settle_returns(t, bpf, im, first) : 0;
 }
 
 int target_probe(struct target *t, struct images *im)

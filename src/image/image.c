@@ -136,14 +136,20 @@ static bool hides_dangers(const struct reader *r)
  * The kernel keeps a thread's pending returns in one list and takes them last
  * in, first out. A coroutine that returns while its resumer's return is pending
  * would go back to the wrong place: so no returns where stacks are switched.
+ *
+ * An unwinder begins at its own frames: what of its library has no name may be
+ * one of those.
  */
 static int set_care(struct reader *r)
 {
+	bool hides_unwinder = r->is_library && r->img->walker == WALKER_NAMED;
 	bool all_entry_only = hides_dangers(r) || r->img->is_go || r->img->switches_stacks;
 
 	for (size_t i = 0; i < r->found_count; i++) {
 		struct found *f = &r->found[i];
 
+		if (hides_unwinder && !f->name)
+			f->flags |= FUNC_ENTRY_ONLY;
 		f->flags |= name_flags(r->names + f->name, r->img->is_go);
 		if (f->addr == r->elf.head.e_entry)
 			f->flags |= FUNC_NEVER;

@@ -12,7 +12,8 @@
 
 #define MAGIC		0x31676d6972636572ull	/* "recrimg1" */
 #define FUNCS_MAX	(64u << 20)
-#define ALL_FLAGS	(FUNC_PLT | FUNC_MOVED | FUNC_ENTRY_ONLY | FUNC_NEVER | FUNC_TINY | FUNC_LOADS | FUNC_ARGS_GONE)
+#define ALL_FLAGS	(FUNC_PLT | FUNC_MOVED | FUNC_ENTRY_ONLY | FUNC_NEVER | FUNC_TINY | FUNC_LOADS | FUNC_ARGS_GONE | \
+			 FUNC_RESOLVER)
 #define OFFSET_MAX	(1ull << 62)	/* of a file: the kernel's loff_t is signed */
 #define SP_MAX		65536u
 

@@ -105,6 +105,8 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 	f->rank = rank_of(sym, name);
 	f->site_class = r->facts_only ? SITE_REFUSED : 0;
 	f->is_part = is_cold_part(name);
+	if (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
+		f->flags = FUNC_NEVER | FUNC_RESOLVER;
 	return reader_name(r, name, &f->name);
 }
 
@@ -251,10 +253,12 @@ int symbols_sort(struct reader *r)
 		return 0;
 	qsort_r(r->found, r->found_count, sizeof(*r->found), by_address, r);
 	for (size_t i = 1; i < r->found_count; i++) {
-		if (r->found[i].addr == r->found[n].addr)
-			r->found[n].size = MAX(r->found[n].size, r->found[i].size);
-		else
+		if (r->found[i].addr != r->found[n].addr) {
 			r->found[++n] = r->found[i];
+			continue;
+		}
+		r->found[n].size = MAX(r->found[n].size, r->found[i].size);
+		r->found[n].flags |= r->found[i].flags & FUNC_RESOLVER ? r->found[i].flags : 0;
 	}
 	r->found_count = n + 1;
 	return 0;

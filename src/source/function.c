@@ -14,6 +14,7 @@
 #include "argspec.h"
 #include "base.h"
 #include "bpflink.h"
+#include "chosen.h"
 #include "config.h"
 #include "filter.h"
 #include "funcargs.h"
@@ -40,6 +41,7 @@ enum left_out {
 	LEFT_REFUSED,		/* the kernel refuses the site */
 	LEFT_NEVER,		/* must not be probed: _start and its like */
 	LEFT_LIBCALL,		/* --no-libcall */
+	LEFT_LINKER,		/* the dynamic linker's: guards and gates stand in it, and it runs before its memory is in order */
 	LEFT_HIDDEN,		/* --hide */
 	LEFT_SMALL,		/* --size-filter */
 	LEFT_FILTERED,		/* --filter, and --depth 1 cuts off all that is not meant */
@@ -50,7 +52,7 @@ enum left_out {
 static const char *const left_why[LEFT_REASONS] = {
 	[LEFT_DEAR] = "small, see --dear", [LEFT_REFUSED] = "the kernel refuses it", [LEFT_NEVER] = "never safe",
 	[LEFT_LIBCALL] = "--no-libcall", [LEFT_HIDDEN] = "--hide", [LEFT_SMALL] = "--size-filter",
-	[LEFT_FILTERED] = "--filter",
+	[LEFT_FILTERED] = "--filter", [LEFT_LINKER] = "the dynamic linker",
 };
 
 static struct links links;
@@ -61,6 +63,7 @@ static struct {
 	unsigned probed[SITE_CLASSES];
 	unsigned entry_only;
 	unsigned left[LEFT_REASONS];
+	bool	 program_selects;	/* --filter names functions of a program */
 	bool	 args_asked;		/* -A or -R was given */
 	unsigned with_args;		/* functions whose arguments or results are recorded */
 	unsigned args_refused;		/* whose are not: Go's conventions are its own */
@@ -166,7 +169,8 @@ static struct choice choose(const struct config *cfg, const struct image *img, c
 }
 
 /* @says: filter_of() it. One that a filter needs is probed though nothing of it is shown, and whatever that costs. */
-static enum left_out left_out(const struct config *cfg, const struct func *f, const struct choice *c, unsigned says)
+static enum left_out left_out(const struct config *cfg, const struct func *f, const struct choice *c, unsigned says,
+			      bool is_named)
 {
 	bool is_needed = says & (FILTER_IN | FILTER_OUT);
 
@@ -180,18 +184,23 @@ static enum left_out left_out(const struct config *cfg, const struct func *f, co
 		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
 		return LEFT_REFUSED;
-	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && !c->has_args &&
+	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && !is_named && !c->has_args &&
 	    (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
 		return LEFT_DEAR;
 	return LEFT_NOT;
 }
 
-/* With sessions the process decides besides, call by call: bpf/returns.bpf.c. */
+/*
+ * With sessions the process decides besides, call by call: bpf/returns.bpf.c. Without
+ * them a library's returns would be probed in whatever process maps it.
+ */
 static bool may_probe_returns(const struct config *cfg, const struct image *img)
 {
 	if (cfg->returns == RETURNS_NEVER || img->is_go || !unwind_possible())
 		return false;
-	return cfg->returns == RETURNS_ALWAYS || unwind_is_safe(img);
+	if (cfg->returns == RETURNS_ALWAYS)
+		return true;
+	return unwind_is_safe(img) && (!img->is_library || kernel_has(HAVE_UPROBE_SESSION));
 }
 
 static uint64_t filter_cookie(unsigned says, bool selects)
@@ -217,25 +226,38 @@ static int tell_args(struct recorder_bpf *bpf, uint32_t func, const struct func_
 	return err;
 }
 
+/* Is what lies in no function of --filter left out here? In a library too, when a program has such functions. */
+static bool selects_in(const struct config *cfg, const struct image *img)
+{
+	bool selects = filter_selects(cfg->filter, img);
+
+	if (selects && !img->is_library)
+		tally.program_selects = true;
+	return selects || (img->is_library && tally.program_selects);
+}
+
 static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img,
 			struct sites *plain, struct sites *args)
 {
-	bool returns = may_probe_returns(cfg, img), selects = filter_selects(cfg->filter, img);
+	bool returns = may_probe_returns(cfg, img), selects = selects_in(cfg, img), is_named;
+	unsigned before = tally.functions;
 	/* Where returns are not probed, calls of others show what was left. */
 	bool is_flat = selects && returns && !img->switches_stacks && filter_is_flat(cfg);
 	int err = 0;
 
-	if (!returns)
-		tally.files_without_returns++;
 	if (cfg->list)
 		list_image(img);
 	for (size_t i = 0; i < img->func_count && !err; i++) {
 		const struct func *f = &img->func[i];
-		struct choice c = choose(cfg, img, f, returns);
 		unsigned says = filter_of(cfg->filter, img, f);
-		enum left_out why = is_flat && !(says & FILTER_IN) ? LEFT_FILTERED : left_out(cfg, f, &c, says);
+		enum left_out why;
+		struct choice c;
 
+		if (!chosen_function(cfg, img, f, &is_named))
+			continue;
 		tally.functions++;
+		c = choose(cfg, img, f, returns);
+		why = is_flat && !(says & FILTER_IN) ? LEFT_FILTERED : left_out(cfg, f, &c, says, is_named);
 		if (cfg->list && filter_lists(cfg->filter, img, f))
 			list_function(img, f, c.class, !c.entry_only, why == LEFT_NOT ? NULL : left_why[why]);
 		if (why != LEFT_NOT) {
@@ -248,6 +270,8 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 			err = tell_args(bpf, img->first_func + i, &c.args);
 		add_site(c.has_args ? args : plain, &c, (img->first_func + i) | filter_cookie(says, selects));
 	}
+	tally.files += tally.functions > before;
+	tally.files_without_returns += !returns && tally.functions > before;
 	return err;
 }
 
@@ -427,6 +451,14 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	return 0;
 }
 
+static bool is_linker(const struct image *img)
+{
+	for (size_t i = 0; i < img->func_count; i++)
+		if (!strcmp(img->func[i].name, "_dl_debug_state"))
+			return true;
+	return false;
+}
+
 static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
 	const struct way *w = way_of_this_kernel(cfg);
@@ -436,12 +468,15 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 
 	if (!cfg->functions || (!w && !cfg->list) || !img->func_count)
 		return 0;
+	if (img->is_library && is_linker(img)) {
+		tally.left[LEFT_LINKER]++;
+		return 0;
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = sites_create(&plain, img->func_count) ?: sites_create(&args, img->func_count);
 	if (!err) {
 		filter = cfg->filter;
 		err = choose_sites(bpf, cfg, img, &plain, &args);
-		tally.files++;
 		if (bpf && !err)		/* --dry-run only chooses */
 			err = attach_kit(bpf, kit_of(cfg, w), path, &plain) ?: attach_kit(bpf, &w->args, path, &args);
 	}
@@ -484,10 +519,11 @@ static void function_summary(void)
 	say("functions: %u of %u in %u file%s probed: %u cheap, %u single-stepped, %u without their returns",
 	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
 	if (cheap + dear < tally.functions)
-		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s%s",
+		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s%s%s",
 		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
 		    tally.left[LEFT_LIBCALL] ? ", library calls" : "", tally.left[LEFT_HIDDEN] ? ", --hide" : "",
-		    tally.left[LEFT_SMALL] ? ", --size-filter" : "", tally.left[LEFT_FILTERED] ? ", --filter" : "");
+		    tally.left[LEFT_SMALL] ? ", --size-filter" : "", tally.left[LEFT_FILTERED] ? ", --filter" : "",
+		    tally.left[LEFT_LINKER] ? ", the dynamic linker" : "");
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");

@@ -49,6 +49,7 @@ static struct {
 	void		   *fn_ctx;
 	bool		    is_blind;	/* said that /proc does not show who waits */
 	uint64_t	    late;	/* execs that were not served in time */
+	uint64_t	    unseen;	/* processes that mapped files which were not looked at */
 } gate;
 
 static bool is_wanted(const struct config *cfg)
@@ -71,7 +72,8 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.exec_call);
 	plan_program(bpf->progs.maps_gate);
-	bpf->rodata->maps_are_seen = cfg->syscalls;
+	bpf->rodata->maps_are_seen = cfg->syscalls || cfg->libraries;
+	bpf->rodata->libraries_wanted = cfg->libraries;
 	return 0;
 }
 
@@ -135,7 +137,9 @@ static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 		gate.is_blind = true;
 		return 0;
 	}
+	gate.bpf->bss->gate_serving = true;
 	err = gate.fn(gate.fn_ctx, n, proc, n->what == GATE_EXEC_CALL ? path : NULL);
+	gate.bpf->bss->gate_serving = false;
 	if (n->what == GATE_EXECED)
 		know(&n->file);
 	if (!err)
@@ -367,6 +371,7 @@ static void gate_detach(void)
 	if (gate.bpf) {
 		gate.bpf->data->gate_exec_open = false;
 		gate.late = gate.bpf->bss->gate_exec_timeouts;
+		gate.unseen = gate.bpf->rodata->libraries_wanted ? gate.bpf->bss->returns_unseen : 0;
 	}
 	links_release(&gate.links);
 	ring_buffer__free(TAKE(gate.notices));
@@ -381,6 +386,9 @@ static void gate_summary(void)
 {
 	if (gate.late)
 		say("programs that began before their functions were probed: %lu", gate.late);
+	if (gate.unseen)
+		say("processes that mapped code past the dynamic linker, or were not answered: %lu; functions there were missed",
+		    gate.unseen);
 }
 
 const struct source_ops source_gate = {

@@ -3,7 +3,8 @@
  *
  * Not loaded with --no-syscalls: every probed return is a system call of the
  * kernel's own, and would pay for the two. The libraries a program maps are not
- * seen then; the program itself and its linker are told by the exec.
+ * seen then, unless their functions are to be recorded; the program itself and its
+ * linker are told by the exec.
  */
 #include <bpf/libbpf.h>
 
@@ -15,8 +16,14 @@
 
 static struct links links;
 
+static bool sees_only_maps(const struct config *cfg)
+{
+	return !cfg->syscalls && cfg->functions && cfg->libraries;
+}
+
 static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
+	bpf_program__set_autoload(bpf->progs.map_exit, sees_only_maps(cfg));
 	if (!cfg->syscalls)
 		return 0;
 	bpf->rodata->string_max = cfg->string_bytes;
@@ -28,6 +35,8 @@ static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int syscall_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
+	if (sees_only_maps(cfg))
+		return links_attach(&links, bpf->progs.map_exit);
 	if (!cfg->syscalls)
 		return 0;
 	return links_attach(&links, bpf->progs.sys_enter) ?: links_attach(&links, bpf->progs.sys_exit);

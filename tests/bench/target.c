@@ -5,7 +5,7 @@
  *	target pace RATE SECONDS	makes RATE calls a second and prints the share of a core that its parent took, %
  *
  * What is called is chosen when it is built: -DTARGET_PUSH, _CET, _NOP5 or _C (a function, which begins in that way) or
- * _SYSCALL (getppid). The least, since what disturbs can only add; CPU time of the thread, since others may run meanwhile,
+ * _SYSCALL (getppid) or _LIBC (malloc and free). The least, since what disturbs can only add; CPU time of the thread, since others may run meanwhile,
  * and wall time for tools that hold it up.
  */
 #include <sched.h>
@@ -22,6 +22,16 @@ static inline void call(void)
 	long r;
 
 	__asm__ volatile("syscall" : "=a"(r) : "a"(110L /* getppid */) : "rcx", "r11", "memory");
+}
+
+#elif defined(TARGET_LIBC)
+
+static inline void call(void)
+{
+	void *p = malloc(16);
+
+	__asm__ volatile("" : "+r"(p) : : "memory");
+	free(p);
 }
 
 #elif defined(TARGET_C)

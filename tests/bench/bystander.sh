@@ -1,0 +1,48 @@
+#!/bin/bash
+# What a process that is not recorded pays for the probes in a library it has mapped, as a ratio.
+#
+#	tests/bench/bystander.sh RECORDER	ROUNDS=5: how often each thing is measured
+#
+# The bystander calls malloc() and free() in a loop and times itself (CPU time, the least over its own rounds; the median
+# over ours). Beside it recorder records a sleeping process: nothing of it, its own functions, or all of the C library too.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+recorder=$(realpath "${1:?usage: tests/bench/bystander.sh RECORDER}") || exit 2
+[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
+bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
+make -s -C "$here" OUT="$bin" || exit 2
+work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bystander-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C
+unset SUDO_UID SUDO_GID SUDO_USER
+
+measure() { "$bin/libc" loop 10 20000 | awk '{ print $1 }' >> "$work/$1"; }
+
+# beside NAME OPTION...: measured while a process is recorded, once that runs and its libraries are probed.
+beside() {
+	local name=$1 pid waited=0; shift
+	rm -rf "$work/data" "$work/sleeper"
+	"$recorder" -q -o "$work/data" "$@" -- sh -c 'echo $$ > "$0"; exec sleep 60' "$work/sleeper" &
+	pid=$!
+	until [ -s "$work/sleeper" ] || [ $waited -ge 300 ]; do sleep 0.1; waited=$((waited + 1)); done
+	sleep 0.5		# until sleep(1) itself is in place
+	measure "$name"
+	kill "$(cat "$work/sleeper")"
+	wait $pid
+}
+
+for ((r = 0; r < ${ROUNDS:-5}; r++)); do
+	measure alone
+	beside own
+	beside libc --functions='*@libc.so.6'
+	measure after
+done 2> /dev/null
+
+median() { sort -g "$work/$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+alone=$(median alone)
+printf '%-52s %10s %8s\n' "malloc() and free() of a process not recorded" ns ratio
+for what in "alone:nobody records" "own:another's own functions are recorded" \
+	"libc:another's are, with '*@libc.so.6'" "after:recorder has gone"; do
+	ns=$(median "${what%%:*}")
+	printf '  %-50s %10s %8s\n' "${what#*:}" "$ns" "$(awk -v a="$ns" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')"
+done
