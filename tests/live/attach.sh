@@ -121,6 +121,20 @@ maps() {
 }
 check "the files it had mapped before are in the recording, and its name" maps
 
+library() {
+	serve "$PROGRAMS/serves"
+	attach library.data -p "$served" --functions='fgets@libc.so.6' --no-syscalls
+	tell begin "all 3"
+	done_all
+	detach || { cat library.data.err; return 1; }
+	served_status
+	equal $? 7 || return
+	uftrace_accepts library.data || return
+	# One call for each of the three orders: it waits for the first in a call that was open already.
+	equal "$(report_calls library.data fgets)" 3
+}
+check "functions of a library that it has mapped" library
+
 several() {
 	local first
 	serve "$PROGRAMS/serves"
