@@ -52,7 +52,7 @@ volatile bool gate_exec_open = true;
 /* Set by user space while it sets probes. */
 volatile bool gate_attaching;
 
-/* Set by user space while it does what some task waits for. */
+/* Set by user space while it does what some task waits for, where that may be to probe whole libraries. */
 volatile bool gate_serving;
 
 struct {

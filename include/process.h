@@ -16,6 +16,9 @@ pid_t process_in_proc(int pidfd);
 /* The folder of @pid in /proc, O_PATH. It stays that process's, whoever has the number later. Negative errno. */
 int process_open(pid_t pid);
 
+/* The process that thread @tid is of, both as /proc counts; 0: there is no such thread. */
+pid_t process_of_thread(pid_t tid);
+
 /* The parent of @pid, both as /proc counts; 0: unknown. */
 pid_t process_parent(pid_t pid);
 

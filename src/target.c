@@ -70,15 +70,12 @@ static int watch(struct target *t, struct process *p)
 	return epoll_ctl(t->epoll, EPOLL_CTL_ADD, p->pidfd, &ev) ? -errno : 0;
 }
 
-/* -ESRCH: it has ended, or never was. */
-static int hold(struct target *t, pid_t pid, uint32_t flags)
+static int hold_new(struct target *t, pid_t pid, uint32_t flags)
 {
-	struct process *p = find(t, pid), new = { .pid = pid, .flags = flags, .pidfd = -1, .proc = -1 };
+	struct process new = { .pid = pid, .flags = flags, .pidfd = -1, .proc = -1 };
 	int err = grow(&t->process, &t->room, t->count, sizeof(*t->process));
 
-	if (p)
-		p->flags |= flags;
-	if (p || err)
+	if (err)
 		return err;
 	new.pidfd = syscall(SYS_pidfd_open, pid, 0);
 	if (new.pidfd < 0)
@@ -94,18 +91,20 @@ static int hold(struct target *t, pid_t pid, uint32_t flags)
 	return 0;
 }
 
-/* The process that thread @tid is of; 0: there is no such thread. proc(5). */
-static pid_t process_of(pid_t tid)
+/* -ESRCH: it has ended. Any other error has been said. */
+static int hold(struct target *t, pid_t pid, uint32_t flags)
 {
-	char path[32], line[128];
-	pid_t pid = 0;
+	struct process *p = find(t, pid);
+	int err = p ? 0 : hold_new(t, pid, flags);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
-	__cleanup(close_file) FILE *f = fopen(path, "re");
-	while (f && !pid && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Tgid: %d", &pid) != 1)
-			pid = 0;
-	return pid;
+	if (p)
+		p->flags |= flags;
+	if (err && err != -ESRCH) {
+		fail(err, "cannot attach to process %d", pid);
+		if (err == -EMFILE)
+			hint("ulimit -n %zu: each process takes two files", 2 * t->count + 1024);
+	}
+	return err;
 }
 
 static bool is_kernel_thread(pid_t pid)
@@ -120,7 +119,7 @@ static bool is_kernel_thread(pid_t pid)
 static int check(const struct target_name *n)
 {
 	const char *option = n->kind == TARGET_TREE ? "--tree" : n->kind == TARGET_THREAD ? "--tid" : "-p";
-	pid_t pid = process_of(n->pid);
+	pid_t pid = process_of_thread(n->pid);
 
 	if (!pid) {
 		fail(0, "%s %d: there is no such process", option, n->pid);
@@ -140,17 +139,17 @@ static int check(const struct target_name *n)
 
 static int add_name(struct target *t, const struct target_name *n)
 {
+	bool is_thread = n->kind == TARGET_THREAD;
 	int err = check(n);
 
+	if (!err && is_thread)
+		err = grow(&t->thread, &t->thread_room, t->thread_count, sizeof(*t->thread));
 	if (err)
 		return err;
-	if (n->kind != TARGET_THREAD)
-		return hold(t, n->pid, TARGET_WHOLE);
-	err = grow(&t->thread, &t->thread_room, t->thread_count, sizeof(*t->thread));
-	if (err)
-		return err;
-	t->thread[t->thread_count++] = n->pid;
-	return hold(t, process_of(n->pid), 0);
+	if (is_thread)
+		t->thread[t->thread_count++] = n->pid;
+	err = hold(t, is_thread ? process_of_thread(n->pid) : n->pid, is_thread ? 0 : TARGET_WHOLE);
+	return err == -ESRCH ? fail(err, "cannot attach to %d", n->pid) : err;
 }
 
 /* ---- their children ---- */
@@ -286,9 +285,12 @@ static int run_iterator(struct bpf_program *prog, pid_t pid)
 
 static int run_step(struct recorder_bpf *bpf, enum target_step step)
 {
+	int err;
+
 	bpf->bss->target_step = step;
 	bpf->bss->target_done = bpf->bss->target_failed = bpf->bss->target_unsettled = 0;
-	return run_iterator(bpf->progs.target_tasks, 0);
+	err = run_iterator(bpf->progs.target_tasks, 0);
+	return err ? fail(err, "cannot walk the kernel's tasks") : 0;
 }
 
 /* Again while the ring has no room, and (marking) while new threads turn up. */
@@ -298,7 +300,7 @@ static int run_until_done(struct recorder_bpf *bpf, enum target_step step)
 		int err = run_step(bpf, step);
 
 		if (err)
-			return fail(err, "cannot walk the kernel's tasks");
+			return err;
 		if (!bpf->bss->target_failed && (step != TARGET_MARK || !bpf->bss->target_done))
 			return 0;
 		if (bpf->bss->target_failed)
@@ -446,11 +448,8 @@ int target_create(struct target **ret, const struct config *cfg)
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll < 0)
 		return fail(-errno, "cannot watch processes");
-	for (size_t i = 0; i < cfg->target_count && !err; i++) {
+	for (size_t i = 0; i < cfg->target_count && !err; i++)
 		err = add_name(t, &cfg->target[i]);
-		if (err && err != -ESRCH)
-			fail(err, "cannot attach to %d", cfg->target[i].pid);
-	}
 	err = err ?: look_at_children(t);
 	if (err)
 		return err;

@@ -8,17 +8,36 @@
 #include "base.h"
 #include "process.h"
 
+/* The number that @format finds in a line of the file, 0: none. */
+static pid_t number_in(const char *path, const char *format)
+{
+	__cleanup(close_file) FILE *f = fopen(path, "re");
+	char line[128];
+	pid_t n = 0;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	while (f && !n && fgets(line, sizeof(line), f))
+		if (sscanf(line, format, &n) != 1)
+			n = 0;
+#pragma GCC diagnostic pop
+	return MAX(n, 0);
+}
+
 pid_t process_in_proc(int pidfd)
 {
-	char path[40], line[64];
-	pid_t pid = 0;
+	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-	__cleanup(close_file) FILE *f = fopen(path, "re");
-	while (f && !pid && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Pid: %d", &pid) != 1)
-			pid = 0;
-	return MAX(pid, 0);
+	return number_in(path, "Pid: %d");
+}
+
+pid_t process_of_thread(pid_t tid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	return number_in(path, "Tgid: %d");
 }
 
 int process_open(pid_t pid)

@@ -137,7 +137,7 @@ static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 		gate.is_blind = true;
 		return 0;
 	}
-	gate.bpf->bss->gate_serving = true;
+	gate.bpf->bss->gate_serving = gate.bpf->rodata->libraries_wanted;	/* else it is soon done */
 	err = gate.fn(gate.fn_ctx, n, proc, n->what == GATE_EXEC_CALL ? path : NULL);
 	gate.bpf->bss->gate_serving = false;
 	if (n->what == GATE_EXECED)
