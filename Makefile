@@ -14,7 +14,9 @@ VERSION	:= $(shell cat src/VERSION)
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -iquote include -iquote src -iquote $B -MMD -MP -DVERSION='"$(VERSION)"'
 BPFFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-unused-function -Wno-gnu-variable-sized-type-not-at-end \
 	   -Iinclude -Ivmlinux/$(ARCH) -idirafter /usr/include/$(shell uname -m)-linux-gnu -MMD -MP
-LDLIBS	:= -lbpf -lelf -lz $(if $(filter x86,$(HOST)),-lZydis) -lpthread
+LZMA	:= $(shell pkg-config --exists liblzma && echo 1)# without it .gnu_debugdata is not read
+override CFLAGS += $(if $(LZMA),-DHAVE_LZMA)
+LDLIBS	:= -lbpf -ldw -lelf -lz -liberty $(if $(LZMA),-llzma) $(if $(filter x86,$(HOST)),-lZydis) -lpthread
 
 SRC	:= $(shell find src -name '*.c')
 OBJ	:= $(SRC:%.c=$B/%.o)
@@ -70,11 +72,18 @@ check:							## install what tests need, build, and pass them; the live ones nee
 	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
 	@tests/run-all $B/unit $(abspath recorder)
 
+check-long:						## what takes long: real programs counted, live tests with all their rounds; needs root
+	@tests/deps/install long
+	@$(MAKE) --no-print-directory recorder
+	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
+	@FULL=1 SLOW=10 tests/live/run $(abspath recorder) $(sort $(wildcard tests/long/*.sh tests/live/*.sh))
+
 bench:							## the figures we publish, beside other tools; needs root
 	@tests/deps/install bench
 	@$(MAKE) --no-print-directory recorder
 	@tests/bench/run.sh $(abspath recorder)
 	@tests/bench/bystander.sh $(abspath recorder)
+	@tests/bench/attach.sh $(abspath recorder)
 
 vmlinux:						## renew vmlinux/ARCH/vmlinux.h; BTF=FILE of a kernel of another architecture
 	vmlinux/renew $(ARCH) $(BTF)
@@ -91,6 +100,6 @@ clean:							## remove everything built
 help:							## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-.PHONY: all bpf demo check bench vmlinux install uninstall clean help
+.PHONY: all bpf demo check check-long bench vmlinux install uninstall clean help
 .DELETE_ON_ERROR:
--include $(shell find $B -name '*.d' 2>/dev/null)
+-include $(shell find $B -path $B/truth -prune -o -name '*.d' -print 2>/dev/null)

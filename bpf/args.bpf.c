@@ -6,13 +6,17 @@
  * task's own: the programs may be preempted, and sleep.
  */
 #include "recorder.bpf.h"
+#include "filter.bpf.h"
 #include "funcargs.h"
 #include "function.h"
 #include "returns.bpf.h"
 #include "stack.bpf.h"
+#include "trigger.bpf.h"
+#include "vector.bpf.h"
 
 #define PAGE_BYTES	4096
 
+const volatile bool args_filtered;	/* calls are asked about: filter.bpf.h */
 const volatile bool args_may_fault;	/* the programs are sleepable: what is not in memory yet is fetched */
 
 /* By rec_func.func; an entry is there before its probe is. */
@@ -24,8 +28,22 @@ struct {
 	__type(value, struct func_args);
 } args_of_func SEC(".maps");
 
+/* By arg_form.type. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, __u32);
+	__type(value, char[TYPE_NAME_MAX]);
+} arg_types SEC(".maps");
+
 struct call_values {
 	__u64			reg[ARG_REGISTERS];
+	struct vectors		vectors;
+	__u64			sp;		/* of the task, as it was at the function's first instruction */
+	__u64			string[3];	/* a std::string */
+	__u64			high;		/* of a value in two registers: the second */
+	__u64			from;		/* of one that is in memory: where; else 0 */
 	struct rec_func_args	rec;
 	char			values[VALUES_MAX];
 };
@@ -59,17 +77,165 @@ static __always_inline long read_string(char *to, __u64 from)
 	return bpf_probe_read_user_str(to, VALUE_STRING_MAX + 2, (void *)from);
 }
 
+/* What is not in memory yet is fetched; it may lie in two pages. */
+static __always_inline long read_bytes(void *to, __u32 size, __u64 from)
+{
+	if (!bpf_probe_read_user(to, size, (void *)from))
+		return 0;
+	return args_may_fault ? bpf_copy_from_user(to, size, (void *)from) : -1;
+}
+
 static __always_inline void put_number(struct rec_value *x, __u64 value)
 {
 	*(__u64 *)x->bytes = value;
 	x->len = sizeof(value);
 }
 
+static __always_inline void put_unread(struct rec_value *x, __u64 addr)
+{
+	x->flags = TEXT_FAULT;
+	put_number(x, addr);
+}
+
+static __noinline int put_string(struct rec_value *x, __u64 addr)
+{
+	long n;
+
+	if (!x)
+		return 0;
+	x->room = VALUE_ROOM_STRING;
+	n = read_string(x->bytes, addr);
+	if (n > 0)
+		x->len = n - 1;			/* without its NUL */
+	else
+		put_unread(x, addr);
+	return 0;
+}
+
+/*
+ * Of libstdc++: where the text is, its length. Of libc++: the length doubled in one byte and the text; or, if
+ * that byte is odd, the memory it has, its length, where the text is.
+ */
+static __noinline int put_std_string(struct call_values *v, struct rec_value *x, __u64 addr, bool is_libcxx)
+{
+	__u64 text, len;
+
+	if (!v || !x)
+		return 0;
+	x->room = VALUE_ROOM_STRING;
+	if (!addr || read_bytes(v->string, sizeof(v->string), addr)) {
+		put_unread(x, addr);
+		return 0;
+	}
+	text = is_libcxx ? v->string[2] : v->string[0];
+	len = v->string[1];
+	if (is_libcxx && !(v->string[0] & 1)) {
+		text = addr + 1;
+		len = (v->string[0] & 0xff) >> 1;
+	}
+	if (len > VALUE_STRING_MAX + 1)
+		len = VALUE_STRING_MAX + 1;	/* tells that it is cut */
+	asm volatile("" : "+r"(len));
+	if (len <= VALUE_STRING_MAX + 1 && !read_bytes(x->bytes, len, text))
+		x->len = len;
+	else
+		put_unread(x, text);
+	return 0;
+}
+
+/* @sp: as it was at the function's first instruction. */
+static __always_inline __u64 stack_word(__u32 place, __u64 sp)
+{
+	return sp + STACK_ARGS + 8 * (place - 1 - ARG_REGISTERS);
+}
+
+static __always_inline __u64 value_at(const struct call_values *v, __u32 place)
+{
+	__u64 word = 0;
+
+	if (place >= PLACE_VECTOR)
+		return v->vectors.xmm[place & (VECTOR_REGISTERS - 1)][0];
+	if (place - 1 < ARG_REGISTERS)
+		return v->reg[place - 1];
+	bpf_probe_read_user(&word, sizeof(word), (void *)stack_word(place, v->sp));
+	return word;
+}
+
+/* A result has place 0. */
+static __always_inline bool is_on_stack(__u32 place)
+{
+	return place < PLACE_VECTOR && place > ARG_REGISTERS;
+}
+
+static __noinline int put_name(struct rec_value *x, __u32 type, __u32 at)
+{
+	const char *name = bpf_map_lookup_elem(&arg_types, &type);
+
+	if (!x || at > VALUE_STRUCT_MAX)
+		return 0;
+	__builtin_memset(x->bytes + at, 0, TYPE_NAME_MAX);
+	if (name)
+		__builtin_memcpy(x->bytes + at, name, TYPE_NAME_MAX);
+	return 0;
+}
+
+static __always_inline void put_missing(struct rec_value *x)
+{
+	x->flags = TEXT_FAULT;
+	__sync_fetch_and_add(&vectors_missed, 1);
+}
+
+static __always_inline bool is_in_vectors(const struct arg_form *form)
+{
+	return form->place >= PLACE_VECTOR || form->second >= PLACE_VECTOR;
+}
+
+static __noinline int put_struct(struct call_values *v, struct rec_value *x, const struct arg_form *form, __u64 low)
+{
+	__u32 size = form->size, at = (size + 7) & ~7u;
+	__u64 *words = (void *)x->bytes;
+
+	x->room = x->len = at + TYPE_NAME_MAX;
+	words[0] = low;
+	words[1] = v->high;
+	if (v->from) {
+		asm volatile("" : "+r"(size));
+		if (size > VALUE_STRUCT_MAX || read_bytes(x->bytes, size, v->from))
+			x->flags = TEXT_FAULT;
+	} else if (is_in_vectors(form) && !(v->vectors.have & VECTORS_SSE)) {
+		words[0] = words[1] = 0;
+		put_missing(x);
+	}
+	put_name(x, form->type, at);
+	return 0;
+}
+
+static __noinline int put_float(struct call_values *v, struct rec_value *x, const struct arg_form *form)
+{
+	bool is_long = form->size == 10, is_missing;
+	__u64 *words = (void *)x->bytes;
+
+	x->room = x->len = VALUE_ROOM_FLOAT;
+	words[1] = 0;
+	if (is_on_stack(form->place)) {
+		is_missing = read_bytes(words, is_long ? 16 : 8, stack_word(form->place, v->sp));
+	} else if (is_long) {
+		words[0] = v->vectors.st[0];
+		words[1] = v->vectors.st[1];
+		is_missing = !(v->vectors.have & VECTORS_X87);
+	} else {
+		words[0] = v->vectors.xmm[form->place & (VECTOR_REGISTERS - 1)][0];
+		is_missing = !(v->vectors.have & VECTORS_SSE);
+	}
+	if (is_missing)
+		put_missing(x);
+	return 0;
+}
+
 static __noinline int put_value(struct call_values *v, const struct arg_form *form, __u64 value)
 {
 	__u32 at = form->at;
 	struct rec_value *x;
-	long n;
 
 	if (at > VALUES_MAX - sizeof(*x) - VALUE_ROOM_STRING)
 		return 0;
@@ -78,38 +244,45 @@ static __noinline int put_value(struct call_values *v, const struct arg_form *fo
 	x->format = form->format;
 	x->size = form->size;
 	x->flags = 0;
-	x->room = VALUE_ROOM_NUMBER;
-	if (form->format != VALUE_STRING) {
+	switch (form->format) {
+	case VALUE_STRING:
+		return put_string(x, value);
+	case VALUE_STD_STRING:
+		return put_std_string(v, x, value, form->flags & FORM_LIBCXX);
+	case VALUE_STRUCT:
+		return put_struct(v, x, form, value);
+	case VALUE_FLOAT:
+		return put_float(v, x, form);
+	default:
+		x->room = VALUE_ROOM_NUMBER;
 		put_number(x, value);
 		return 0;
 	}
-	x->room = VALUE_ROOM_STRING;
-	n = read_string(x->bytes, value);
-	if (n > 0) {
-		x->len = n - 1;			/* without its NUL */
-		return 0;
-	}
-	x->flags = TEXT_FAULT;
-	put_number(x, value);
-	return 0;
 }
 
-/* @sp: as it was at the function's first instruction. */
-static __always_inline __u64 value_at(const struct call_values *v, __u32 place, __u64 sp)
+static __noinline int put_arg(struct call_values *v, const struct arg_form *form)
 {
-	__u64 word = 0;
-
-	if (place - 1 < ARG_REGISTERS)
-		return v->reg[place - 1];
-	bpf_probe_read_user(&word, sizeof(word), (void *)(sp + STACK_ARGS + 8 * (place - 1 - ARG_REGISTERS)));
-	return word;
+	v->from = is_on_stack(form->place) ? stack_word(form->place, v->sp) : 0;
+	v->high = form->second ? value_at(v, form->second) : 0;
+	return put_value(v, form, value_at(v, form->place));
 }
 
-static __noinline int put_args(struct call_values *v, const struct func_args *args, __u64 sp)
+static __noinline int put_args(struct call_values *v, const struct func_args *args)
 {
 	for (__u32 i = 0; i < ARGS_MAX && i < args->count; i++)
-		put_value(v, &args->arg[i], value_at(v, args->arg[i].place, sp));
+		put_arg(v, &args->arg[i]);
 	return 0;
+}
+
+/* A result of more than two words is where the caller wanted it, which is the result that comes in a register. */
+static __always_inline void put_result(struct call_values *v, const struct func_args *args, struct pt_regs *ctx,
+				       __u64 value)
+{
+	if (args->vectors & VECTORS_EXIT)
+		read_vectors(&v->vectors, v->sp);
+	v->from = args->result.size > 16 ? value : 0;
+	v->high = args->result.size > 8 ? function_result_high(ctx) : 0;
+	put_value(v, &args->result, value);
 }
 
 static __always_inline bool send_values(struct task_state *t, struct call_values *v, __u16 kind, __u16 flags,
@@ -124,10 +297,8 @@ static __always_inline bool send_values(struct task_state *t, struct call_values
 }
 
 static __always_inline bool args_entry_record(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
-					      __u64 site_sp, __u64 cookie, bool returns)
+					      __u64 sp, __u64 cookie, __u16 flags)
 {
-	__u64 sp = site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
-	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
 	struct call_values *v = bpf_task_storage_get(&values_of_task, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 func = cookie & COOKIE_FUNC;
 	const struct func_args *args = bpf_map_lookup_elem(&args_of_func, &func);
@@ -137,8 +308,25 @@ static __always_inline bool args_entry_record(struct task_state *t, struct task_
 		return false;
 	}
 	function_args(ctx, v->reg);
-	put_args(v, args, sp);
+	v->sp = sp;
+	if (args->vectors & VECTORS_ENTRY)
+		read_vectors(&v->vectors, sp);
+	put_args(v, args);
 	return send_values(t, v, REC_FUNC_ENTRY_ARGS, flags, func, sp, args->bytes);
+}
+
+/* The call, recorded if it is to be. Returns enum filter_verdict, FILTER_SKIP also when it was lost; *@lost then. */
+static __always_inline int args_event(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
+				      __u64 site_sp, __u64 cookie, bool returns, __u32 home, bool *lost)
+{
+	__u64 sp = site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
+	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
+	int verdict = args_filtered ? filter_enter(sp, cookie, flags | home) : FILTER_SHOW;
+
+	*lost = verdict == FILTER_SHOW && !args_entry_record(t, task, ctx, sp, cookie, flags);
+	if (args_filtered && has_triggers && cookie & COOKIE_TRIGGER && verdict == FILTER_SHOW)
+		trigger_finish(cookie & COOKIE_FUNC);
+	return *lost ? FILTER_SKIP : verdict;
 }
 
 static __always_inline int args_exit_record(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
@@ -153,8 +341,9 @@ static __always_inline int args_exit_record(struct task_state *t, struct task_st
 		count_lost(t, CLASS_FUNCTION);
 		return 0;
 	}
+	v->sp = sp;
 	if (args->result_bytes)
-		put_value(v, &args->result, value);
+		put_result(v, args, ctx, value);
 	send_values(t, v, REC_FUNC_EXIT_ARGS, 0, func, sp, args->result_bytes);
 	return 0;
 }
@@ -166,18 +355,23 @@ int args_session(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
-	bool returns;
+	bool returns, lost;
+	int verdict;
 
 	if (!t)
 		return 1;
-	if (is_return(ctx))
+	if (is_return(ctx)) {
+		if (args_filtered)
+			filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME);
+		if (args_filtered && cookie & (COOKIE_OUT | COOKIE_HIDE))
+			return 0;
 		return args_exit_record(t, task, ctx, cookie);
+	}
 	returns = returns_probed(t, task) && is_home(t, task, sp);
-	if (args_entry_record(t, task, ctx, sp, cookie, returns))
-		return !returns;
-	if (returns)
+	verdict = args_event(t, task, ctx, sp, cookie, returns, returns ? FILTER_HOME : 0, &lost);
+	if (lost && returns)
 		count_lost(t, CLASS_FUNCTION);
-	return 1;
+	return verdict == FILTER_SKIP || !returns;
 }
 
 SEC("?uprobe")
@@ -186,9 +380,10 @@ int args_entry(struct pt_regs *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
+	bool lost;
 
 	if (t)
-		args_entry_record(t, task, ctx, sp, cookie, true);
+		args_event(t, task, ctx, sp, cookie, true, 0, &lost);
 	return 0;
 }
 
@@ -197,9 +392,10 @@ int args_exit(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
+	__u64 cookie = bpf_get_attach_cookie(ctx);
 
-	if (t)
-		args_exit_record(t, task, ctx, bpf_get_attach_cookie(ctx));
+	if (t && (!args_filtered || filter_leave(user_sp(ctx) - RETURN_POPS, cookie, 0)))
+		args_exit_record(t, task, ctx, cookie);
 	return 0;
 }
 

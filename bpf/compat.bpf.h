@@ -29,6 +29,19 @@ struct inode___split {
 	long long i_ctime_sec;
 	__u32	  i_ctime_nsec;
 };
+
+/* Up to 6.15; from then on it lies behind the task: 55bc30f2e34d ("x86/fpu: Remove the thread::fpu pointer"), 6.16. */
+struct compat_fpu {
+	void *fpstate;
+};
+
+struct compat_thread {
+	struct compat_fpu fpu;
+};
+
+struct task_struct___fpu {
+	struct compat_thread thread;
+};
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif
@@ -135,6 +148,12 @@ static __always_inline __u64 function_result(struct pt_regs *regs)
 	return regs->ax;
 }
 
+/* The second word of a result that has two. */
+static __always_inline __u64 function_result_high(struct pt_regs *regs)
+{
+	return regs->dx;
+}
+
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
@@ -204,6 +223,11 @@ static __always_inline void function_args(struct pt_regs *regs, __u64 arg[ARG_RE
 static __always_inline __u64 function_result(struct pt_regs *regs)
 {
 	return regs->user_regs.regs[0];
+}
+
+static __always_inline __u64 function_result_high(struct pt_regs *regs)
+{
+	return regs->user_regs.regs[1];
 }
 
 #define NR_EXECVE	221

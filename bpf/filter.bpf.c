@@ -14,8 +14,8 @@
  */
 #include "filter.bpf.h"
 #include "function.bpf.h"
-
-#define NEAR_BYTES	(256u << 10)	/* as in calls.c: further apart is another stack, unless both are home */
+#include "held.bpf.h"
+#include "trigger.bpf.h"
 
 #define FRAME_IN	1u	/* inside a COOKIE_IN function */
 #define FRAME_OUT	2u	/* inside a COOKIE_OUT function */
@@ -42,23 +42,15 @@ struct {
 	__type(value, struct frames);
 } filter_frames SEC(".maps");
 
-/* Calls that were not recorded, per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} filtered_calls SEC(".maps");
-
 #define NO_LIMIT	0xffffffffu
 
 const volatile __u32 depth_max = NO_LIMIT;	/* --depth */
 
+#define HAS_LIMITS	(depth_max != NO_LIMIT || has_triggers)
+
 static __always_inline bool is_same_stack(const struct frame *f, __u64 sp, __u32 flags)
 {
-	if (f->flags & FRAME_HOME && flags & FILTER_HOME)
-		return true;
-	return (f->sp > sp ? f->sp - sp : sp - f->sp) < NEAR_BYTES;
+	return is_one_stack(f->sp, f->flags & FRAME_HOME ? FILTER_HOME : 0, sp, flags);
 }
 
 /* The same question as calls.c asks, of a frame on the stack of @sp. */
@@ -144,11 +136,13 @@ static __always_inline int judge(const struct frame *now, __u64 cookie, struct f
 	} else if (cookie & COOKIE_ONLY && !(now->flags & FRAME_IN)) {
 		return FILTER_SKIP;
 	}
+	if (has_triggers && cookie & COOKIE_TRIGGER)
+		next->depth = trigger_depth(cookie & COOKIE_FUNC, next->depth);
 	if (cookie & COOKIE_HIDE)
 		return FILTER_WATCH;
 	if (!next->depth)
 		return FILTER_SKIP;
-	next->depth -= depth_max != NO_LIMIT;
+	next->depth -= next->depth != NO_LIMIT;
 	return FILTER_SHOW;
 }
 
@@ -157,16 +151,25 @@ static __always_inline bool needs_frame(const struct frame *now, const struct fr
 {
 	if (now->depth != next->depth || (now->flags ^ next->flags) & FRAME_STATE)
 		return true;
-	return verdict == FILTER_SHOW && flags & REC_F_NO_EXIT && depth_max != NO_LIMIT;
+	return verdict == FILTER_SHOW && flags & REC_F_NO_EXIT && HAS_LIMITS;
 }
 
-static __always_inline void count_filtered(void)
+/* Does no filter take the call out? How deep it is does not matter. */
+static __always_inline bool is_meant(const struct frame *now, __u64 cookie)
 {
-	__u32 zero = 0;
-	__u64 *n = bpf_map_lookup_elem(&filtered_calls, &zero);
+	if ((now->flags & FRAME_OUT) || cookie & COOKIE_OUT)
+		return false;
+	return cookie & COOKIE_IN || now->flags & FRAME_IN || !(cookie & COOKIE_ONLY);
+}
 
-	if (n)
-		__sync_fetch_and_add(n, 1);
+/* Triggers act before the call itself is recorded, or not. Returns whether the process is switched off. */
+static __always_inline bool is_switched_off(const struct frame *now, __u64 cookie)
+{
+	if (!has_switches)
+		return false;
+	if (cookie & COOKIE_TRIGGER && is_meant(now, cookie))
+		trigger_switch(cookie & COOKIE_FUNC);
+	return trigger_is_off();
 }
 
 static __always_inline __u32 frame_flags(__u32 flags)
@@ -174,10 +177,13 @@ static __always_inline __u32 frame_flags(__u32 flags)
 	return (flags & REC_F_NO_EXIT ? FRAME_UNSEEN : 0) | (flags & FILTER_HOME ? FRAME_HOME : 0);
 }
 
-/* The tracker sees less than we do: tell it of what was left, unless the record of the call at hand will. */
+/*
+ * The tracker sees less than we do: tell it of what was left, unless the record of the call at hand will, or
+ * who holds calls back does.
+ */
 static __always_inline void tell_left(const struct leaving *l, int verdict)
 {
-	if (!l->unseen || (verdict == FILTER_SHOW && !l->elsewhere))
+	if (calls_are_held || !l->unseen || (verdict == FILTER_SHOW && !l->elsewhere))
 		return;
 	if (!call_record(bpf_get_current_task_btf(), REC_FUNC_EXIT, 0, NO_FUNC, l->unseen))
 		function_lost();
@@ -201,9 +207,14 @@ __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 	else
 		push_frame(f, &now);		/* tells this stack from one that the task may go over to */
 	verdict = judge(&now, cookie, &next);
+	if (is_switched_off(&now, cookie) && verdict == FILTER_SHOW) {
+		verdict = FILTER_SKIP;
+		next.depth += next.depth != NO_LIMIT;
+		flags |= REC_F_NO_EXIT;
+	}
 	tell_left(&l, verdict);
 	if (verdict != FILTER_SHOW)
-		count_filtered();
+		count_filtered(FILTERED_CALLS, 1);
 	if (!needs_frame(&now, &next, verdict, flags))
 		return verdict == FILTER_SHOW ? FILTER_SHOW : FILTER_SKIP;
 	next.sp = sp;
@@ -232,9 +243,14 @@ __noinline int filter_leave(__u64 sp, __u64 cookie, __u32 flags)
 static __always_inline int filter_event(struct task_state *t, struct task_struct *task, __u32 flags, __u64 sp,
 					__u64 cookie, __u32 home)
 {
+	int none;
+
 	switch (filter_enter(sp, cookie, flags | home)) {
 	case FILTER_SHOW:
-		return entry_record(t, task, flags, sp, cookie);
+		none = entry_record(t, task, flags, sp, cookie);
+		if (has_triggers && cookie & COOKIE_TRIGGER)
+			trigger_finish(cookie & COOKIE_FUNC);
+		return none;
 	case FILTER_WATCH:
 		return 0;
 	default:

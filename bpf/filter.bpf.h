@@ -5,6 +5,7 @@
 #define FILTER_BPF_H
 
 #include "recorder.bpf.h"
+#include "function.h"
 
 enum filter_verdict {
 	FILTER_SKIP,		/* not recorded, and its return is of no interest */
@@ -12,7 +13,32 @@ enum filter_verdict {
 	FILTER_SHOW,		/* recorded, its return too */
 };
 
+#define NEAR_BYTES	(256u << 10)	/* as in calls.c: further apart is another stack, unless both are home */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FILTERED_COUNTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} filtered_calls __weak SEC(".maps");
+
+static __always_inline void count_filtered(__u32 what, __u64 n)
+{
+	__u64 *sum = bpf_map_lookup_elem(&filtered_calls, &what);
+
+	if (sum && n)
+		__sync_fetch_and_add(sum, n);
+}
+
 #define FILTER_HOME	0x10000u	/* beside REC_F_*: the call runs on the task's home stack: stack.bpf.h */
+
+/* Are the places @a and @b of a task on one stack? With the flags of the calls there. */
+static __always_inline bool is_one_stack(__u64 a, __u32 a_flags, __u64 b, __u32 b_flags)
+{
+	if (a_flags & b_flags & FILTER_HOME)
+		return true;
+	return (a > b ? a - b : b - a) < NEAR_BYTES;
+}
 
 /*
  * The current task calls the function of @cookie (function.h), its return address at @sp. @flags: those

@@ -6,6 +6,7 @@
  * tracepoint. Only calls that do not come back are read at entry.
  */
 #include "recorder.bpf.h"
+#include "held.bpf.h"
 #include "path.bpf.h"
 
 #define TEXT_ONE_MAX	4096	/* bytes of one text, its NUL included, at most: STRING_BYTES_MAX of config.h is less */
@@ -208,6 +209,40 @@ static __always_inline bool is_before_exec(struct task_state *t, __u32 nr)
 	return false;
 }
 
+/* Remembered until its return tells how long it took; its texts are read then. Of rt_sigreturn() no return is told. */
+static __always_inline int hold_syscall(struct task_struct *task, struct pt_regs *regs, __u32 nr, bool compat)
+{
+	struct held_calls *h;
+
+	if (!compat && nr == NR_RT_SIGRETURN)
+		return 0;
+	h = bpf_task_storage_get(&held_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!h) {
+		count_lost(my_task(), CLASS_SYSCALL);
+		return 0;
+	}
+	if (compat)
+		compat_args(regs, h->syscall.arg);
+	else
+		syscall_args(regs, h->syscall.arg);
+	h->syscall.nr = nr;
+	h->syscall.flags = compat ? REC_F_COMPAT : 0;
+	h->syscall.is_told = false;
+	h->syscall.began = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Was the entry sent of the system call that returns now? held.bpf.c has judged it. */
+static __always_inline bool was_held_long(struct task_struct *task, __u32 nr)
+{
+	struct held_calls *h = bpf_task_storage_get(&held_calls, task, NULL, 0);
+
+	if (!h || !h->syscall.is_told || h->syscall.nr != nr)
+		return false;
+	h->syscall.is_told = false;
+	return true;
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
@@ -226,6 +261,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	plan = plan_of(nr, compat);
 	if (plan && !plan->wanted)
 		return 0;
+	if (syscalls_are_held)
+		return hold_syscall(bpf_get_current_task_btf(), regs, nr, compat);
 	if (plan && plan->at_entry)
 		return enter_with_text(t, regs, nr);
 	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
@@ -289,6 +326,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		note_mapping(regs, ret);
 	plan = plan_of(nr, compat);
 	if (plan && !plan->wanted)
+		return 0;
+	if (syscalls_are_held && !was_held_long(bpf_get_current_task_btf(), nr))
 		return 0;
 	if (takes_text(plan) && !(plan->at_entry && ret == 0))
 		return exit_with_text(t, regs, nr, ret);

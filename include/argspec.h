@@ -34,4 +34,13 @@ void argspecs_release(struct argspecs *s);
  */
 bool argspecs_find(const struct argspecs *s, struct func_args *ret, const struct image *img, const struct func *f);
 
+/* Does any of them ask for what is in vector or x87 registers? */
+bool argspecs_have_vectors(const struct argspecs *s);
+
+/*
+ * The same of specs that debug information gave, "arg1/i32,arg2/s", or a table has. Of
+ * arguments those ahead of the first that is not built here. False: nothing.
+ */
+bool argspec_forms(struct func_args *ret, const struct func *f, const char *args, const char *result);
+
 #endif

@@ -36,4 +36,7 @@
 int bpflink_uprobe_multi(int prog_fd, int attach_type, const char *path, const unsigned long *offsets,
 			 const uint64_t *cookies, unsigned count, unsigned flags, pid_t pid);
 
+/* Run the iterator @prog_fd once; @pid: over the tasks of that process, 0: over all. Returns 0 or a negative errno. */
+int bpflink_iterate(int prog_fd, pid_t pid);
+
 #endif

@@ -24,11 +24,13 @@ enum target_kind {
 	TARGET_PROCESS,		/* -p: a process, all its threads */
 	TARGET_TREE,		/* --tree: and all its descendants */
 	TARGET_THREAD,		/* --tid: one thread */
+	TARGET_CGROUP,		/* --cgroup: every process in it and below, also those to come */
 };
 
 struct target_name {
 	enum target_kind kind;
 	pid_t		 pid;	/* in recorder's PID namespace */
+	const char	*path;	/* TARGET_CGROUP */
 };
 
 struct config {
@@ -42,9 +44,13 @@ struct config {
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	struct argspecs args;		/* -A, -R */
+	bool	    auto_args;		/* --auto-args: of every function whose types are known */
+	bool	    srcline;		/* --srcline */
 	enum returns_when returns;	/* --returns=WHEN; auto */
-	struct filter *filter;		/* --filter, --notrace, --hide, --match, --list=FUNC; owned: filter.h */
+	struct filter *filter;		/* --filter, --notrace, --caller-filter, --hide, --trigger, --match, --list=FUNC; owned: filter.h */
+	bool	    disabled;		/* --disable: functions are recorded from a trace_on on */
 	unsigned    depth;		/* -D: levels of calls to record; 0: all */
+	uint64_t    least_ns;		/* -t: only calls that take longer, and who called them; 0: all */
 	unsigned    least_size;		/* --size-filter: bytes of the smallest function to record; not of PLT stubs */
 	bool	    nop5;		/* --nop5: use nop5 sites although the program's forks may die (kernel fault) */
 	unsigned    string_bytes;	/* -s N; 32 */
@@ -53,7 +59,7 @@ struct config {
 	char	  **argv;		/* the command, NULL-ended; NULL with --replay, --doctor, or only targets */
 	char	   *exec_path;		/* what execve(2) is given: argv[0], or where PATH led to; may be relative */
 	char	   *exe;		/* the same as an absolute path, links not followed */
-	struct target_name *target;	/* -p, --tree, --tid; then the command runs only for its time, unrecorded */
+	struct target_name *target;	/* -p, --tree, --tid, --cgroup; then the command runs only for its time, unrecorded */
 	size_t	    target_count, target_room;
 	bool	    follow;		/* children too: default on; --no-follow */
 	const char *user;		/* -u USER; NULL: who called sudo, else ourselves */
@@ -85,6 +91,12 @@ struct config {
 
 	char	   *env_words, **env_argv;	/* RECORDER_OPTS, which fields above may point into */
 };
+
+/* Are arguments or results of functions recorded? */
+static inline bool wants_values(const struct config *cfg)
+{
+	return cfg->functions && (cfg->args.count || cfg->auto_args);
+}
 
 #define STRING_BYTES_MAX	4000	/* -s at most: what fits into a record beside the other texts of a call */
 

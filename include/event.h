@@ -1,5 +1,10 @@
 /*
  * event.h - what a sink reads: a record in its place.
+ *
+ * Entries that were held back come late: when it is known that they are to be
+ * recorded. Their `began` is the time to show. Of one task the entries and exits are
+ * in order of it, too; of several they are not. A sink that has one order for all
+ * tasks has to sort them, or show `time`.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -20,6 +25,7 @@ struct event {
 	const struct rec_hdr *rec;	/* lent; for a call whose end was not seen: the record that showed it */
 	struct task	     *task;
 	uint64_t	      time;	/* never decreases from one event to the next */
+	uint64_t	      began;	/* of an entry that -t or -C held back: when it was, earlier; else as time */
 	uint16_t	      kind;	/* enum rec_kind: of this event; for an unseen end REC_FUNC_EXIT or REC_SYS_EXIT */
 	uint16_t	      ending;	/* enum ending; for exits */
 	uint32_t	      depth;	/* entries and exits: the calls open around this one */

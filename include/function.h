@@ -11,6 +11,9 @@
 #define COOKIE_OUT	(1ull << 57)	/* neither it nor what it calls is */
 #define COOKIE_HIDE	(1ull << 58)	/* it is not, which says nothing of what it calls; with COOKIE_IN */
 #define COOKIE_ONLY	(1ull << 59)	/* outside those with COOKIE_IN nothing is recorded: its file has some */
+#define COOKIE_CALLER	(1ull << 60)	/* --caller-filter means it: it is recorded, and who called it */
+#define COOKIE_CALLERS_ONLY (1ull << 61)	/* no others are: its file has some */
+#define COOKIE_TRIGGER	(1ull << 62)	/* trigger.h has something of it */
 #define COOKIE_NO_EXIT	(1ull << 63)	/* the return is not probed */
 
 /* rec_func.func of an exit that was not seen: whatever was called at its sp has been left. */
@@ -19,5 +22,15 @@
 /* What a filter keeps of a task: at most so many frames. */
 #define FILTER_FRAMES		256	/* a power of two */
 #define FILTER_DEPTH_MAX	250	/* -D at most: each level takes a frame */
+
+#define HELD_MAX		1024	/* open calls of a task that can be held back; a power of two */
+
+/* What is counted, per CPU, of calls that are not recorded. */
+enum filtered {
+	FILTERED_CALLS,
+	FILTERED_SYSCALLS,
+	HELD_TOO_DEEP,			/* functions that found no place to be held back */
+	FILTERED_COUNTS
+};
 
 #endif

@@ -129,6 +129,9 @@ void gate_open(bool is_open);
 /* Probes are about to be set, or have been: meanwhile, who waits does not hold his memory map's lock off the CPU. */
 void gate_attaching(bool begins);
 
+/* A copy of this machine's library @path, open at @fd (lent): who calls execve() in it waits as in the original. */
+void gate_at_library(int fd, const char *path);
+
 #endif
 
 #endif

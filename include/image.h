@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct debug;
+
 /* What a probe at the site costs: notes in src/image/sites.c, section numbers of probe-costs.md. */
 enum site_class {
 	SITE_NOP5,		/* rewritten to a call where the kernel can; only when fork is safe there */
@@ -45,7 +47,14 @@ struct func {
 	uint8_t	    flags;	/* FUNC_* */
 	const char *name;	/* mangled, as the symbol table has it, no version, no byte below '!'; PLT: the library
 				 * function's; none known: "sub_" and addr in hex; owned by the image */
+	const char *plain;	/* as its source has it, without arguments, for C++ and Rust; else NULL; may have spaces */
 };
+
+/* What options call it. */
+static inline const char *func_plain(const struct func *f)
+{
+	return f->plain ?: f->name;
+}
 
 /* What of a file looks at the return addresses on a stack, and so must not meet those of return probes. */
 enum walker {
@@ -77,22 +86,34 @@ struct image {
 	bool	     has_unwinder;	/* defines or imports _Unwind_*, or what calls it (C++ throw, pthread_exit, backtrace) */
 	bool	     switches_stacks;	/* defines or imports swapcontext() and its like: returns come out of order */
 	uint8_t	     walker;		/* enum walker */
-	bool	     is_stripped;	/* no .symtab: names from .dynsym, the rest from .eh_frame */
+	bool	     is_stripped;	/* no .symtab, nor a debug file's: names from .dynsym, the rest from .eh_frame */
+	char	    *debug_link;	/* file name of its debug file, of .gnu_debuglink; NULL: none told; not packed */
 	char	    *interp;		/* PT_INTERP; NULL: static */
+	char	    *needed;		/* the libraries it names (DT_NEEDED), a colon between them; NULL: none */
 	struct func *func;		/* by addr, ascending */
 	size_t	     func_count;
 	unsigned     go_minor;		/* of the Go version, for messages; 0: unknown */
 	uint32_t     no_plt_calls;	/* call instructions that reach a library without a stub (-fno-plt, Rust): not seen */
+	struct debug *debug;		/* owned; NULL: nobody asked, or there is nothing (debug.h) */
 	char	    *names;		/* what func[].name point into, each ended by a NUL; owned */
 	size_t	     names_len;
+	bool	     has_plain;		/* behind each of names that begins with _Z or _R stands its plain one, "" for none */
 };
 
+/* The plain name behind @name, which is one of @img's names; NULL: none. */
+const char *image_plain(const struct image *img, const char *name);
+
 /* Why image_read() may say no, besides errnos of reading: -ENOEXEC no ELF of this machine, -EBADMSG a malformed one. */
+#define NEEDED_MAX	4096	/* bytes of image.needed; what is more is not told */
 enum image_depth {
 	IMAGE_FUNCTIONS,	/* all, with their sites */
 	IMAGE_FACTS,		/* what it is; of its functions those that guards and gates stand at, without sites */
+	IMAGE_DEBUG,		/* only image.debug, without source lines */
+	IMAGE_DEBUG_LINES,	/* with them, which takes longer */
 };
 int  image_read(struct image **ret, int fd, enum image_depth depth);
+/* The same, with the symbols of the file open at @debug_fd (-1: none) if it is its debug file; else is_stripped holds. */
+int  image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth depth);
 void image_destroy(struct image *img);
 
 /* A copy whose only owner is the caller; used to hand an image to another thread or file. */
@@ -114,5 +135,7 @@ int  image_child_start(struct image_child **ret);
 void image_child_stop(struct image_child *c);
 /* @fd is lent. -ETIMEDOUT, -EPIPE: the file made the child fail; the next call starts a new one. */
 int  image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth);
+/* All of its functions, as image_read_with() tells them. */
+int  image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd);
 
 #endif

@@ -30,7 +30,9 @@ enum kernel_feature {
 	HAVE_UPROBE_SLEEPABLE,	/* sleepable uprobe programs with bpf_copy_from_user_task: gates and unwinding */
 	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */
 	HAVE_FILE_LEASE,	/* who opens a file for writing can be made to wait */
+	HAVE_PRIVATE_LIBRARIES,	/* copies of libraries can be mounted for the command alone */
 	HAVE_NOP5_FORK_SAFE,	/* a nop5 site that was rewritten does not kill a forked child */
+	HAVE_VECTOR_REGISTERS,	/* of the current task can be read once it has been off its CPU */
 	KERNEL_FEATURES
 };
 

@@ -35,6 +35,11 @@ void pattern_release(struct pattern *p);
 
 bool pattern_matches(const struct pattern *p, const char *func);	/* its FUNC part */
 
+struct func;
+
+/* The name of @f, mangled or plain. */
+bool pattern_matches_name(const struct pattern *p, const struct func *f);
+
 /* Its LIB part; @path: of the file. Always true when it has none, never for "PLT". */
 bool pattern_matches_file(const struct pattern *p, const char *path);
 

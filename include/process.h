@@ -13,8 +13,15 @@
 /* What the process at @pidfd is called in /proc; 0: it is gone, or not shown there. */
 pid_t process_in_proc(int pidfd);
 
-/* The folder of @pid in /proc, O_PATH. It stays that process's, whoever has the number later. Negative errno. */
+/*
+ * The folder of @pid, or of the process at @pidfd, in /proc, O_PATH; of another thread when the first has ended before
+ * the rest. It stays that process's, whoever has the number later. Negative errno.
+ */
 int process_open(pid_t pid);
+int process_folder(int pidfd);
+
+/* A thread of process @pid that has not ended, itself if possible; 0: there is none, or it is the kernel's. As /proc counts. */
+pid_t process_with_program(pid_t pid);
 
 /* The process that thread @tid is of, both as /proc counts; 0: there is no such thread. */
 pid_t process_of_thread(pid_t tid);

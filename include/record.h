@@ -57,6 +57,7 @@ struct rec_hdr {
 #define REC_F_BY_IP	8u	/* functions, not with arguments: a struct rec_func_at; which one is told by its ip */
 #define REC_F_NO_EXIT	4u	/* an entry whose exit will not be seen: an unprobed return, rt_sigreturn */
 #define REC_F_CALLED	16u	/* function entry: called, not jumped to, so a call open at the same place has been left */
+#define REC_F_HELD	32u	/* an entry that was held back: the record's last 8 bytes are the time it began, not later than its own */
 
 /* A task was made; the header names the task that made it. Comes before any record of the new task. */
 struct rec_task_new {
@@ -162,6 +163,20 @@ struct rec_func_at {
 	__u64		ip;		/* entry: address of the probed instruction; exit: not known, 0 */
 };
 
+/* Entries with REC_F_HELD, which have no texts. */
+struct rec_func_held {
+	struct rec_func	f;
+	__u64		began;		/* as hdr.time */
+};
+
+struct rec_sys_held {
+	struct rec_hdr	hdr;		/* this and what follows: as in struct rec_sys_enter */
+	__u32		nr;
+	__u32		text_len;	/* 0 */
+	__u64		arg[6];
+	__u64		began;
+};
+
 /* How an argument or a result is shown, as uftrace calls it. */
 enum value_format {
 	VALUE_AUTO,		/* d: decimal if it is small, else hexadecimal */
@@ -171,18 +186,22 @@ enum value_format {
 	VALUE_CHAR,		/* c */
 	VALUE_POINTER,		/* p */
 	VALUE_STRING,		/* s */
+	VALUE_FLOAT,		/* f: of 4, 8 or, as x87 has it, 10 bytes */
+	VALUE_STD_STRING,	/* S: a C++ std::string; recorded as a VALUE_STRING is */
+	VALUE_STRUCT,		/* t: the bytes of a structure, then from the next multiple of 8 on its type's name */
+	VALUE_ENUM,		/* e:NAME; which NAME, the debug information of the image tells */
 	VALUE_FORMATS
 };
 
 /* One argument or result. The next begins @room bytes behind the start of bytes[]. */
 struct rec_value {
-	__u8	index;		/* N of argN, below 64; 0: the result */
+	__u8	index;		/* N of argN or, VALUE_FLOAT, of fpargN; below 64; 0: the result */
 	__u8	format;		/* enum value_format */
-	__u8	size;		/* bytes of the value that are shown: 1, 2, 4 or 8; strings: 8 */
-	__u8	flags;		/* TEXT_FAULT: a string that could not be read; its address is given as a number */
-	__u16	len;		/* bytes in use: 8 for a number */
+	__u8	size;		/* bytes of the value that are shown: 1, 2, 4 or 8, see enum value_format; strings: 8 */
+	__u8	flags;		/* TEXT_FAULT: it could not be read; of a string the address is given as a number */
+	__u16	len;		/* bytes in use: 8 for a number, 16 for a VALUE_FLOAT */
 	__u16	room;		/* a multiple of 8 */
-	char	bytes[];	/* a string has no NUL */
+	char	bytes[];	/* a string has no NUL, a type's name has one */
 };
 
 /* A call of a function whose arguments or result an option names; all such of one function have the same forms. */
@@ -225,6 +244,7 @@ enum notice_kind {
 _Static_assert(sizeof(struct rec_hdr) == 24, "rec_hdr is a protocol");
 _Static_assert(sizeof(struct rec_image) == 72 && sizeof(struct rec_sys_enter) == 80, "no holes");
 _Static_assert(sizeof(struct rec_sys_exit) == 40 && sizeof(struct rec_func) == 40, "no holes");
+_Static_assert(sizeof(struct rec_func_held) == 48 && sizeof(struct rec_sys_held) == 88, "no holes");
 _Static_assert(sizeof(struct rec_func_args) == 48 && sizeof(struct rec_value) == 8, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 

@@ -31,6 +31,8 @@ struct source_ops {
 	void (*forget)(const struct probed *file);
 	/* Files were forgotten: attach again where attach() did by itself. */
 	int  (*again)(struct recorder_bpf *bpf, const struct config *cfg);
+	/* Recording has stopped, tasks go on: send what was held back, before the rings are read the last time. */
+	void (*stop)(struct recorder_bpf *bpf);
 	void (*detach)(void);
 	void (*summary)(void);		/* says its lines of the summary */
 };

@@ -64,6 +64,7 @@ struct task {
 	struct call    *call;		/* open calls, outermost first */
 	size_t		depth, call_room;
 	uint64_t	last;		/* time of its latest event */
+	uint64_t	last_call;	/* event.began of its latest entry or exit */
 	void	       *slot[SINKS_MAX];	/* one per sink: what it hangs on a task */
 	struct task    *next;		/* in the tracker's table */
 	uint16_t	stack;		/* the stack it is on */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "argspec.h"
+#include "argtype.h"
 #include "base.h"
 #include "image.h"
 #include "pattern.h"
@@ -22,11 +23,14 @@ struct arg_rule {
 /* What is being read, for messages. */
 struct reading {
 	bool   is_result;
+	bool   is_known;	/* from debug information, which has the names of enumerations */
 	char  *why;
 	size_t size;
 };
 
-static const char format_letters[] = "diuxcps";	/* by enum value_format */
+static const char format_letters[] = "diuxcpsfSt";	/* by enum value_format */
+
+#define FLOAT_REGISTERS	8	/* that arguments come in */
 
 #ifdef __aarch64__
 static const char *const registers[] = { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7" };
@@ -55,58 +59,149 @@ static unsigned take_number(const char **at, unsigned most)
 	return n <= most ? n : 0;
 }
 
-/* "/FMT" with its bits. */
-static int take_format(const struct reading *r, const char *item, const char **at, struct arg_form *form)
+/* "/tSIZE" or "/tSIZE:NAME", NAME up to a '%': a structure that is passed by value. */
+static int take_struct(const struct reading *r, const char *item, const char **at, struct arg_form *form)
 {
-	const char *letter;
+	size_t len;
+
+	form->size = take_number(at, VALUE_STRUCT_MAX);
+	if (!form->size)
+		return refuse(r, "'%s': a structure has from 1 to %d bytes, as in arg1/t16:NAME", item,
+			      VALUE_STRUCT_MAX);
+	if (**at != ':')
+		return 0;
+	len = strcspn(++*at, "%");
+	if (!len || len >= TYPE_NAME_MAX)
+		return refuse(r, "'%s': a type's name has from 1 to %d letters", item, TYPE_NAME_MAX - 1);
+	form->type = argtype_of(*at, len);
+	*at += len;
+	return form->type ? 0 : -ENOMEM;
+}
+
+/* The bits of a number. */
+static int take_bits(const struct reading *r, const char *item, const char **at, struct arg_form *form)
+{
+	bool is_float = form->format == VALUE_FLOAT;
 	unsigned bits;
 
-	form->format = VALUE_AUTO;
+	if (**at < '0' || **at > '9')
+		return 0;
+	if (form->format == VALUE_STRING || form->format == VALUE_STD_STRING)
+		return refuse(r, "'%s': a string has no size", item);
+	bits = take_number(at, 80);
+	form->size = bits / 8;
+	if (is_float)
+		return bits == 32 || bits == 64 || bits == 80 ? 0 : refuse(r, "'%s': a size is one of 32 64 80", item);
+	return bits == 8 || bits == 16 || bits == 32 || bits == 64 ? 0 :
+	       refuse(r, "'%s': a size is one of 8 16 32 64", item);
+}
+
+/* "/FMT" with its bits; of fpargN bits alone. */
+static int take_format(const struct reading *r, const char *item, const char **at, struct arg_form *form)
+{
+	bool is_fparg = form->format == VALUE_FLOAT;
+	const char *letter;
+
 	form->size = 8;
 	if (**at != '/')
 		return 0;
 	(*at)++;
-	if (**at && strchr("foSte", **at))
+	if (r->is_known && !strncmp(*at, "e:", 2)) {
+		form->format = VALUE_ENUM;
+		form->size = 4;
+		*at += strcspn(*at, "%");
+		return 0;
+	}
+	if (**at && strchr("oe", **at))
 		return refuse(r, "'%s': the format '%c' is not built yet", item, **at);
+	if (is_fparg && **at != 'f')
+		return **at >= '0' && **at <= '9' ? take_bits(r, item, at, form) :
+		       refuse(r, "'%s': a size is one of 32 64 80", item);
 	letter = **at ? strchr(format_letters, **at) : NULL;
 	if (!letter)
-		return refuse(r, "'%s': a format is one of d i u x c p s", item);
+		return refuse(r, "'%s': a format is one of d i u x c p s f S t", item);
 	(*at)++;
 	form->format = letter - format_letters;
-	form->size = form->format == VALUE_CHAR ? 1 : 8;
-	if (**at < '0' || **at > '9')
-		return 0;
-	bits = take_number(at, 64);
-	if (form->format == VALUE_STRING || (bits != 8 && bits != 16 && bits != 32 && bits != 64))
-		return refuse(r, form->format == VALUE_STRING ? "'%s': a string has no size" :
-			      "'%s': a size is one of 8 16 32 64", item);
-	form->size = bits / 8;
+	if (form->format == VALUE_CHAR)
+		form->size = 1;
+	return form->format == VALUE_STRUCT ? take_struct(r, item, at, form) : take_bits(r, item, at, form);
+}
+
+/* The place of register @name, @len bytes; 0: none that arguments come in. */
+static uint8_t place_of_register(const char *name, size_t len)
+{
+	for (unsigned n = 0; n < ARRAY_SIZE(registers); n++)
+		if (strlen(registers[n]) == len && !strncasecmp(name, registers[n], len))
+			return n + 1;
+	if (len == 4 && !strncasecmp(name, "xmm", 3) && name[3] >= '0' && name[3] <= '7')
+		return PLACE_VECTOR + (name[3] - '0');
 	return 0;
 }
 
-/* "%REGISTER" or "%stack+N", the N-th word behind the return address. */
+/* The @n-th word of the stack that has arguments, from 1 on. */
+static int stack_place(const struct reading *r, const char *item, unsigned n, struct arg_form *form)
+{
+	if (!n || n >= ARG_PLACES - ARRAY_SIZE(registers))
+		return refuse(r, "'%s': the stack is asked for from %%stack+1 to %%stack+%zu", item,
+			      ARG_PLACES - 1 - ARRAY_SIZE(registers));
+	form->place = ARRAY_SIZE(registers) + n;
+	form->second = 0;
+	return 0;
+}
+
+/* Where the calling convention has the argument if nothing is said. A long double has two words of the stack. */
+static int usual_place(const struct reading *r, const char *item, struct arg_form *form)
+{
+	unsigned n = form->index, words = (form->size + 7) / 8;
+
+	form->place = n;
+	if (form->format == VALUE_FLOAT && form->size == 10)
+		return stack_place(r, item, 2 * n - 1, form);
+	if (form->format == VALUE_FLOAT && n > FLOAT_REGISTERS)
+		return stack_place(r, item, n - FLOAT_REGISTERS, form);
+	if (form->format == VALUE_FLOAT)
+		form->place = PLACE_VECTOR + n - 1;
+	if (form->format != VALUE_STRUCT || n > ARRAY_SIZE(registers))
+		return 0;
+	if (words > 2 || n + words - 1 > ARRAY_SIZE(registers))
+		return stack_place(r, item, 1, form);
+	form->second = words == 2 ? n + 1 : 0;
+	return 0;
+}
+
+/* "%REGISTER", of a structure "%REGISTER+REGISTER", or "%stack+N", the N-th word behind the return address. */
 static int take_place(const struct reading *r, const char *item, const char **at, struct arg_form *form)
 {
-	unsigned n;
+	bool is_struct = form->format == VALUE_STRUCT;
+	size_t len;
 
-	if (**at != '%' || r->is_result)
+	if (r->is_result)
 		return 0;
+	if (**at != '%')
+		return usual_place(r, item, form);
 	(*at)++;
 	if (!strncmp(*at, "stack+", strlen("stack+"))) {
 		*at += strlen("stack+");
-		n = take_number(at, ARG_PLACES - 1 - ARRAY_SIZE(registers));
-		form->place = n ? ARRAY_SIZE(registers) + n : 0;
-		return n ? 0 : refuse(r, "'%s': the stack is asked for from %%stack+1 to %%stack+%zu", item,
-				      ARG_PLACES - 1 - ARRAY_SIZE(registers));
+		return stack_place(r, item, take_number(at, ARG_PLACES), form);
 	}
-	for (n = 0; n < ARRAY_SIZE(registers); n++) {
-		if (!strcmp(*at, registers[n])) {
-			form->place = n + 1;
-			*at += strlen(*at);
-			return 0;
-		}
+	len = strcspn(*at, is_struct ? "+" : "");
+	form->place = place_of_register(*at, len);
+	*at += len;
+	if (form->place && **at == '+') {
+		len = strlen(++*at);
+		form->second = place_of_register(*at, len);
+		*at += len;
+		if (!form->second)
+			form->place = 0;
 	}
-	return refuse(r, "'%s': an argument is in %%%s to %%%s or in %%stack+N", item, registers[0],
+	if (form->place && is_struct && form->size > (form->second ? 16 : 8))
+		return refuse(r, "'%s': so many bytes are not in registers", item);
+	if (form->format == VALUE_FLOAT ? form->place < PLACE_VECTOR || form->size == 10 :
+					  form->place >= PLACE_VECTOR && !is_struct)
+		form->place = 0;	/* numbers of the other kind are there */
+	if (form->place)
+		return 0;
+	return refuse(r, "'%s': an argument is in %%%s to %%%s, %%xmm0 to %%xmm7 or in %%stack+N", item, registers[0],
 		      registers[ARRAY_SIZE(registers) - 1]);
 }
 
@@ -131,16 +226,15 @@ static int take_item(const struct reading *r, const char *item, struct arg_form 
 	const char *at = item;
 	int err;
 
-	if (is_number_behind(item, "fparg"))
-		return refuse(r, "'%s': floating-point arguments are not built yet", item);
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		if (!strncmp(item, actions[i], strlen(actions[i])))
 			return refuse(r, "'%s' is not built yet", item);
-	if (is_number_behind(item, "arg")) {
+	if (is_number_behind(item, "arg") || is_number_behind(item, "fparg")) {
 		if (r->is_result)
 			return refuse(r, "'%s' is for -A; here it is retval", item);
-		at += strlen("arg");
-		form->index = form->place = take_number(&at, ARG_PLACES - 1);
+		form->format = *item == 'f' ? VALUE_FLOAT : VALUE_AUTO;
+		at += strcspn(at, "0123456789");
+		form->index = take_number(&at, ARG_PLACES - 1);
 		if (!form->index)
 			return refuse(r, "'%s': arguments are arg1 to arg%d", item, ARG_PLACES - 1);
 	} else if (is_word(item, "retval")) {
@@ -208,7 +302,7 @@ static int take_rule(const struct reading *r, struct arg_rule *rule, char *text)
 
 int argspecs_add(struct argspecs *s, const char *text, bool is_result, char *why, size_t size)
 {
-	const struct reading r = { is_result, why, size };
+	const struct reading r = { .is_result = is_result, .why = why, .size = size };
 	__cleanup(free_ptr) char *copy = strdup(text);
 	char *rest = copy, *part;
 	size_t before = s->count;
@@ -242,21 +336,27 @@ static bool is_rule_of(const struct arg_rule *rule, const struct image *img, con
 	bool is_file = lib && !strcmp(lib, "PLT") ? f->flags & FUNC_PLT :
 		       pattern_matches_file(&rule->pattern, img->path ?: "");
 
-	return is_file && f->name && pattern_matches(&rule->pattern, f->name);
+	return is_file && pattern_matches_name(&rule->pattern, f);
 }
 
 /* Forms found so far, in the order in which their arguments were first named. */
 struct found {
-	struct arg_form form[ARG_PLACES];
-	bool		is_exact[ARG_PLACES];
+	struct arg_form form[2 * ARG_PLACES];
+	bool		is_exact[2 * ARG_PLACES];
 	unsigned	count;
 };
+
+/* arg1 and fparg1 are two arguments; a function has one result. */
+static bool is_same_value(const struct arg_form *a, const struct arg_form *b)
+{
+	return a->index == b->index && (!a->index || (a->format == VALUE_FLOAT) == (b->format == VALUE_FLOAT));
+}
 
 static void take_form(struct found *found, const struct arg_form *form, bool is_exact)
 {
 	unsigned i = 0;
 
-	while (i < found->count && found->form[i].index != form->index)
+	while (i < found->count && !is_same_value(&found->form[i], form))
 		i++;
 	if (i == found->count)
 		found->count++;			/* indexes are below ARG_PLACES, so there is room */
@@ -274,7 +374,53 @@ static void take_forms(struct found *found, const struct arg_rule *rule)
 
 static uint32_t value_bytes(const struct arg_form *form)
 {
-	return sizeof(struct rec_value) + (form->format == VALUE_STRING ? VALUE_ROOM_STRING : VALUE_ROOM_NUMBER);
+	switch (form->format) {
+	case VALUE_STRING:
+	case VALUE_STD_STRING:
+		return sizeof(struct rec_value) + VALUE_ROOM_STRING;
+	case VALUE_STRUCT:
+		return sizeof(struct rec_value) + ROUND_UP(form->size, 8) + TYPE_NAME_MAX;
+	case VALUE_FLOAT:
+		return sizeof(struct rec_value) + VALUE_ROOM_FLOAT;
+	default:
+		return sizeof(struct rec_value) + VALUE_ROOM_NUMBER;
+	}
+}
+
+/* Is it in registers that are not among those of the probe? */
+static bool is_in_vectors(const struct arg_form *form)
+{
+	if (!form->index)
+		return form->format == VALUE_FLOAT;
+	return form->place >= PLACE_VECTOR || form->second >= PLACE_VECTOR;
+}
+
+/* What the function's own name tells: functions that take libc++'s strings have its namespace, std::__1, in theirs. */
+static void settle_form(struct arg_form *form, const struct func *f)
+{
+	if (form->format == VALUE_STD_STRING && strstr(f->name, "St3__1"))
+		form->flags |= FORM_LIBCXX;
+}
+
+static bool set_args(struct func_args *ret, struct found *found, const struct func *f)
+{
+	*ret = (struct func_args){};
+	for (unsigned i = 0; i < found->count; i++) {
+		struct arg_form *form = &found->form[i];
+
+		settle_form(form, f);
+		if (is_in_vectors(form))
+			ret->vectors |= form->index ? VECTORS_ENTRY : VECTORS_EXIT;
+		if (!form->index) {
+			ret->result = *form;
+			ret->result_bytes = value_bytes(form);
+		} else if (ret->count < ARGS_MAX) {
+			ret->arg[ret->count] = *form;
+			ret->arg[ret->count++].at = ret->bytes;
+			ret->bytes += value_bytes(form);
+		}
+	}
+	return ret->count || ret->result_bytes;
 }
 
 bool argspecs_find(const struct argspecs *s, struct func_args *ret, const struct image *img, const struct func *f)
@@ -284,18 +430,38 @@ bool argspecs_find(const struct argspecs *s, struct func_args *ret, const struct
 	for (size_t i = 0; i < s->count; i++)
 		if (is_rule_of(&s->rule[i], img, f))
 			take_forms(&found, &s->rule[i]);
-	*ret = (struct func_args){};
-	for (unsigned i = 0; i < found.count; i++) {
-		struct arg_form *form = &found.form[i];
+	return set_args(ret, &found, f);
+}
 
-		if (!form->index) {
-			ret->result = *form;
-			ret->result_bytes = value_bytes(form);
-		} else if (ret->count < ARGS_MAX) {
-			form->at = ret->bytes;
-			ret->bytes += value_bytes(form);
-			ret->arg[ret->count++] = *form;
-		}
+static void take_known(struct found *found, const char *text, bool is_result)
+{
+	char why[160], copy[1024], *rest = copy, *item;
+	const struct reading r = { .is_result = is_result, .is_known = true, .why = why, .size = sizeof(why) };
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	while (*copy && (item = strsep(&rest, ",")) && found->count < ARG_PLACES) {
+		struct arg_form form = {};
+
+		if (take_item(&r, item, &form))
+			return;
+		take_form(found, &form, true);
 	}
-	return ret->count || ret->result_bytes;
+}
+
+bool argspec_forms(struct func_args *ret, const struct func *f, const char *args, const char *result)
+{
+	struct found found = {};
+
+	take_known(&found, args, false);
+	take_known(&found, result, true);
+	return set_args(ret, &found, f);
+}
+
+bool argspecs_have_vectors(const struct argspecs *s)
+{
+	for (const struct arg_rule *rule = s->rule; rule < s->rule + s->count; rule++)
+		for (unsigned i = 0; i < rule->count; i++)
+			if (is_in_vectors(&rule->form[i]))
+				return true;
+	return false;
 }

@@ -24,8 +24,8 @@ bool chosen_library(const struct config *cfg, const char *path)
 static bool matches(const struct pattern *p, const struct image *img, const struct func *f)
 {
 	if (f->flags & FUNC_PLT)
-		return !img->is_library && (means_stubs(p) || !p->lib) && pattern_matches(p, f->name);
-	return (p->lib || !img->is_library) && pattern_matches_file(p, img->path) && pattern_matches(p, f->name);
+		return !img->is_library && (means_stubs(p) || !p->lib) && pattern_matches_name(p, f);
+	return (p->lib || !img->is_library) && pattern_matches_file(p, img->path) && pattern_matches_name(p, f);
 }
 
 /* Does a pattern mean the function that the stub @f calls? Its library may not be known yet. */
@@ -34,7 +34,7 @@ static bool is_behind(const struct config *cfg, const struct func *f)
 	for (size_t i = 0; i < cfg->function_count; i++) {
 		const struct pattern *p = &cfg->function[i];
 
-		if (p->lib && !means_stubs(p) && pattern_matches(p, f->name))
+		if (p->lib && !means_stubs(p) && pattern_matches_name(p, f))
 			return true;
 	}
 	return false;

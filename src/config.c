@@ -74,9 +74,16 @@ static int round_ring(struct config *cfg)
 	return 0;
 }
 
+/* Which option wants to know more of functions than their calls; NULL: none. @s: how its verb ends. */
+static const char *asks_more(const struct config *cfg, const char **s)
+{
+	*s = cfg->args.count ? "" : "s";
+	return cfg->args.count ? "-A and -R" : cfg->auto_args ? "--auto-args" : cfg->srcline ? "--srcline" : NULL;
+}
+
 static int check_without_command(const struct config *cfg, const char *command)
 {
-	const char *who = cfg->replay ? "--replay reads a file and runs nothing" : "--doctor runs nothing";
+	const char *who = cfg->replay ? "--replay reads a file and runs nothing" : "--doctor runs nothing", *s;
 
 	if (command) {
 		fail(0, "%s, so there is no place for '%s'", who, command);
@@ -87,7 +94,7 @@ static int check_without_command(const struct config *cfg, const char *command)
 		return 1 + EXIT_USAGE;
 	}
 	if (cfg->target_count) {
-		fail(0, "%s, so there is no place for -p", who);
+		fail(0, "%s, so there is no place for %s", who, cfg->target->kind == TARGET_CGROUP ? "--cgroup" : "-p");
 		return 1 + EXIT_USAGE;
 	}
 	if (cfg->replay && (cfg->user || cfg->as_root || cfg->dry_run || cfg->list)) {
@@ -95,8 +102,8 @@ static int check_without_command(const struct config *cfg, const char *command)
 		     cfg->list ? "--list" : cfg->dry_run ? "--dry-run" : cfg->user ? "-u" : "--as-root");
 		return 1 + EXIT_USAGE;
 	}
-	if (cfg->replay && cfg->args.count) {
-		fail(0, "%s, so there is no place for -A and -R", who);
+	if (cfg->replay && asks_more(cfg, &s)) {
+		fail(0, "%s, so there is no place for %s", who, asks_more(cfg, &s));
 		hint("without them: what was asked for when it was recorded is in the file");
 		return 1 + EXIT_USAGE;
 	}
@@ -157,6 +164,18 @@ static int find_command(struct config *cfg)
 	return cfg->exe ? 0 : (fail(-ENOMEM, "cannot run '%s'", name), 1 + EXIT_RECORDER);
 }
 
+static int check_cgroups(const struct config *cfg)
+{
+	for (size_t i = 0; i < cfg->target_count && !cfg->follow; i++) {
+		if (cfg->target[i].kind != TARGET_CGROUP)
+			continue;
+		fail(0, "--no-follow: --cgroup means also those who come into it");
+		hint("-p with the numbers in cgroup.procs, for who is there now");
+		return 1 + EXIT_USAGE;
+	}
+	return 0;
+}
+
 static int check_targets_alone(const struct config *cfg)
 {
 	if (!cfg->user && !cfg->as_root)
@@ -167,16 +186,21 @@ static int check_targets_alone(const struct config *cfg)
 
 static int check_config(struct config *cfg, char **words)
 {
-	int err = round_ring(cfg) ?: filter_finish(cfg->filter) ? 1 + EXIT_USAGE : 0;
+	const char *s;
+	int err = round_ring(cfg) ?: check_cgroups(cfg) ?: filter_finish(cfg->filter) ? 1 + EXIT_USAGE : 0;
 
 	if (err)
 		return err;
 	if (cfg->replay || cfg->doctor)
 		return check_without_command(cfg, words[0]);
-	if (cfg->args.count && filter_in_kernel(cfg)) {
-		fail(0, "-A and -R do not go together with -F, -N and -D yet");
+	if (wants_values(cfg) && filter_holds(cfg)) {
+		const char *who = asks_more(cfg, &s);
+
+		fail(0, "%s do%s not go together with -t and -C yet", who, *s ? "es" : "");
 		return 1 + EXIT_USAGE;
 	}
+	if (filter_has_callers(cfg->filter))
+		cfg->syscalls = false;
 	if (!words[0] && cfg->target_count)
 		return check_targets_alone(cfg);
 	if (!words[0]) {
@@ -184,8 +208,10 @@ static int check_config(struct config *cfg, char **words)
 		hint("recorder COMMAND [ARG...], recorder -p PID, or recorder --help");
 		return 1 + EXIT_USAGE;
 	}
-	if (!cfg->functions && cfg->args.count) {
-		fail(0, "-A and -R tell of functions, which --no-functions leaves out");
+	if (!cfg->functions && asks_more(cfg, &s)) {
+		const char *who = asks_more(cfg, &s);
+
+		fail(0, "%s tell%s of functions, which --no-functions leaves out", who, s);
 		return 1 + EXIT_USAGE;
 	}
 	if (!cfg->syscalls && !cfg->functions && !cfg->libcalls)

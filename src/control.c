@@ -15,6 +15,7 @@
 #include "launch.h"
 #include "log.h"
 #include "out.h"
+#include "source/triggers.h"
 #include "target.h"
 
 #define STATUS_NS	(NSEC_PER_SEC / 2)
@@ -92,13 +93,20 @@ static int on_signal(struct loop *l, int fd)
 static int on_target(struct loop *l, int fd)
 {
 	(void)fd;
-	l->done = target_reap(l->args->target);
-	return 0;
+	return target_serve(l->args->target, &l->done);
 }
 
 static int on_time_up(struct loop *l, int fd)
 {
 	(void)fd;
+	l->done = true;
+	return 0;
+}
+
+static int on_finish(struct loop *l, int fd)
+{
+	(void)fd;
+	trigger_say();
 	l->done = true;
 	return 0;
 }
@@ -193,6 +201,7 @@ int control_run(const struct control_args *args, bool *ended)
 		{ timer, on_timer },
 		{ time_up, on_time_up },
 		{ args->target ? target_fd(args->target) : -1, on_target },
+		{ trigger_fd(), on_finish },
 		{ gate_fd(), on_gate },
 		{ images_rewritten_fd(), on_rewritten },
 	};

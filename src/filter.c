@@ -6,19 +6,21 @@
  */
 #include "base.h"
 #include "config.h"
-#include "demangle.h"
 #include "filter.h"
 #include "image.h"
 #include "log.h"
 #include "pattern.h"
+#include "triggerspec.h"
 
-enum rule_kind { RULE_HIDE, RULE_IN, RULE_OUT, RULE_LIST };
+enum rule_kind { RULE_HIDE, RULE_IN, RULE_OUT, RULE_CALLER, RULE_TRIGGER, RULE_LIST };
 
 struct rule {
 	enum rule_kind kind;
 	char	      *word;		/* the option as typed; owned */
 	const char    *text;		/* what it was given; lent, not ended by a NUL */
 	int	       len;		/* bytes of it */
+	char	      *own;		/* RULE_TRIGGER's: holds text; NULL else */
+	struct func_trigger trigger;
 	struct pattern pattern;
 	bool	       is_compiled;
 	bool	       has_matched;
@@ -44,6 +46,7 @@ void filter_destroy(struct filter *f)
 		if (r->is_compiled)
 			pattern_release(&r->pattern);
 		free(r->word);
+		free(r->own);
 	}
 	free(f->rule);
 	free(f);
@@ -80,6 +83,45 @@ static int add_rules(struct filter *f, enum rule_kind kind, const char *word, co
 	return err;
 }
 
+/* The function of a trigger and, as another rule, what it says as -F, -N and -H would. */
+static int add_trigger(struct filter *f, const char *word, const char *text, size_t len)
+{
+	struct triggerspec t;
+	char why[256] = "";
+	struct rule *r;
+	int err = triggerspec_parse(&t, text, len, why, sizeof(why));
+
+	if (!err)
+		err = add_rule(f, RULE_TRIGGER, word, t.func, strlen(t.func));
+	else
+		fail(err == -EINVAL ? 0 : err, "%s: %s", word, why);
+	if (err)
+		return err;
+	r = &f->rule[f->count - 1];
+	r->own = t.func;
+	r->trigger = t.trigger;
+	if (t.hide)
+		err = add_rule(f, RULE_HIDE, word, t.func, strlen(t.func));
+	if (!err && (t.in || t.out))
+		err = add_rule(f, t.in ? RULE_IN : RULE_OUT, word, t.func, strlen(t.func));
+	return err;
+}
+
+static int add_triggers(struct filter *f, const char *word, const char *value)
+{
+	int err = 0;
+
+	while (!err) {
+		size_t len = strcspn(value, ";");
+
+		err = add_trigger(f, word, value, len);
+		if (!value[len])
+			break;
+		value += len + 1;
+	}
+	return err;
+}
+
 static int set_match(struct filter *f, const char *word, const char *value)
 {
 	static const char *const kinds[] = {
@@ -100,8 +142,12 @@ int filter_option(struct filter *f, const char *name, const char *word, const ch
 {
 	if (!strcmp(name, "match"))
 		return set_match(f, word, value);
+	if (!strcmp(name, "trigger"))
+		return add_triggers(f, word, value);
 	if (!strcmp(name, "hide"))
 		return add_rules(f, RULE_HIDE, word, value);
+	if (!strcmp(name, "caller-filter"))
+		return add_rules(f, RULE_CALLER, word, value);
 	if (!strcmp(name, "filter"))
 		return add_rules(f, RULE_IN, word, value);
 	if (!strcmp(name, "notrace"))
@@ -138,14 +184,11 @@ int filter_finish(struct filter *f)
 
 /* ---- answers ---- */
 
-/* C++ functions by the name that uftrace shows, or as the symbol table has it. */
 static bool matches(const struct rule *r, const struct image *img, const struct func *fn)
 {
 	const struct pattern *p = &r->pattern;
-	char plain[512];
 
-	if (!pattern_matches(p, fn->name) &&
-	    !(demangle_simple(fn->name, plain, sizeof(plain)) && pattern_matches(p, plain)))
+	if (!pattern_matches_name(p, fn))
 		return false;
 	return pattern_matches_file(p, img->path) || (fn->flags & FUNC_PLT && !strcmp(p->lib, "PLT"));
 }
@@ -160,10 +203,38 @@ unsigned filter_of(struct filter *f, const struct image *img, const struct func 
 		r->has_matched = true;
 		if (r->kind == RULE_HIDE)
 			says |= FILTER_HIDE;
+		else if (r->kind == RULE_CALLER)
+			says |= FILTER_CALLER;
+		else if (r->kind == RULE_TRIGGER)
+			says |= r->trigger.actions ? FILTER_TRIGGER : 0;
 		else
-			says = (says & FILTER_HIDE) | (r->kind == RULE_IN ? FILTER_IN : FILTER_OUT);
+			says = (says & ~(FILTER_IN | FILTER_OUT)) | (r->kind == RULE_IN ? FILTER_IN : FILTER_OUT);
 	}
-	return says;
+	return says & FILTER_CALLER ? says & ~FILTER_HIDE : says;	/* uftrace's way */
+}
+
+void filter_trigger(const struct filter *f, struct func_trigger *ret, const struct image *img, const struct func *fn)
+{
+	*ret = (struct func_trigger){};
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++) {
+		const unsigned switches = TRIGGER_ON | TRIGGER_OFF;
+
+		if (r->kind != RULE_TRIGGER || !matches(r, img, fn))
+			continue;
+		if (r->trigger.actions & switches)
+			ret->actions &= ~switches;
+		ret->actions |= r->trigger.actions;
+		ret->depth = r->trigger.actions & TRIGGER_DEPTH ? r->trigger.depth : ret->depth;
+	}
+}
+
+unsigned filter_actions(const struct filter *f)
+{
+	unsigned actions = 0;
+
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		actions |= r->kind == RULE_TRIGGER ? r->trigger.actions : 0;
+	return actions;
 }
 
 static bool has_rules(const struct filter *f, enum rule_kind kind)
@@ -174,23 +245,45 @@ static bool has_rules(const struct filter *f, enum rule_kind kind)
 	return false;
 }
 
-bool filter_selects(const struct filter *f, const struct image *img)
+/* Does one of the rules of @kind mean a function of @img? */
+static bool means_some(const struct filter *f, enum rule_kind kind, const struct image *img)
 {
 	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
-		for (size_t i = 0; r->kind == RULE_IN && i < img->func_count; i++)
+		for (size_t i = 0; r->kind == kind && i < img->func_count; i++)
 			if (matches(r, img, &img->func[i]))
 				return true;
 	return false;
 }
 
+bool filter_selects(const struct filter *f, const struct image *img)
+{
+	return means_some(f, RULE_IN, img);
+}
+
+bool filter_wants_callers(const struct filter *f, const struct image *img)
+{
+	return means_some(f, RULE_CALLER, img);
+}
+
+bool filter_has_callers(const struct filter *f)
+{
+	return has_rules(f, RULE_CALLER);
+}
+
+bool filter_holds(const struct config *cfg)
+{
+	return cfg->least_ns || (cfg->functions && filter_has_callers(cfg->filter));
+}
+
 bool filter_in_kernel(const struct config *cfg)
 {
-	return cfg->functions && (cfg->depth || has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
+	return cfg->functions && (cfg->depth || cfg->disabled || filter_actions(cfg->filter) ||
+				  has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
 }
 
 bool filter_is_flat(const struct config *cfg)
 {
-	return cfg->depth == 1 && !has_rules(cfg->filter, RULE_OUT) && !has_rules(cfg->filter, RULE_HIDE);
+	return cfg->depth == 1 && !filter_actions(cfg->filter) && !has_rules(cfg->filter, RULE_OUT) && !has_rules(cfg->filter, RULE_HIDE);
 }
 
 bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn)

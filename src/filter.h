@@ -1,5 +1,5 @@
 /*
- * filter.h - which functions are recorded: --hide, --filter, --notrace, and what --list shows.
+ * filter.h - which functions are recorded: --hide, --filter, --notrace, --trigger, and what --list shows.
  *
  * uftrace's meaning. Rules are FUNC[@LIB] patterns in the order given; of those of
  * --filter and --notrace that match a function the last one counts.
@@ -12,12 +12,15 @@
 struct config;
 struct filter;
 struct func;
+struct func_trigger;
 struct image;
 
 /* What the rules say of a function: bits. */
 #define FILTER_HIDE	1u	/* not shown itself; what it calls is */
 #define FILTER_IN	2u	/* it and what it calls are recorded, the rest is not */
 #define FILTER_OUT	4u	/* neither it nor what it calls is recorded; never together with FILTER_IN */
+#define FILTER_TRIGGER	8u	/* calls of it set something off: filter_trigger() */
+#define FILTER_CALLER	16u	/* it is recorded with those that called it, of its file nothing else */
 
 int  filter_create(struct filter **ret);
 void filter_destroy(struct filter *f);
@@ -34,11 +37,26 @@ int  filter_finish(struct filter *f);
 /* FILTER_* of @fn, a function of @img; remembers which rules matched something. */
 unsigned filter_of(struct filter *f, const struct image *img, const struct func *fn);
 
+/* What a call of @fn sets off: all that the rules say, of two depths the later. */
+void filter_trigger(const struct filter *f, struct func_trigger *ret, const struct image *img, const struct func *fn);
+
+/* TRIGGER_* of all rules. */
+unsigned filter_actions(const struct filter *f);
+
 /* Does --filter mean a function of @img, be it one that a later --notrace takes back? Then the rest is not recorded. */
 bool filter_selects(const struct filter *f, const struct image *img);
 
 /* Must calls be asked about as they happen: is there more than what decides whether a function is probed? */
 bool filter_in_kernel(const struct config *cfg);
+
+/* Are calls held back until it is known whether they are recorded: --time-filter, --caller-filter? */
+bool filter_holds(const struct config *cfg);
+
+/* Does --caller-filter mean a function of @img? */
+bool filter_wants_callers(const struct filter *f, const struct image *img);
+
+/* Is --caller-filter given? System calls are not recorded then: none is such a function. */
+bool filter_has_callers(const struct filter *f);
 
 /*
  * Where filter_selects(): can only functions with FILTER_IN appear, and whether they do hangs on no other? So

@@ -12,6 +12,9 @@
 #include "base.h"
 #include "chosen.h"
 #include "config.h"
+#include "copies.h"
+#include "debugfile.h"
+#include "debuginfo.h"
 #include "flow/round.h"
 #include "gate.h"
 #include "image.h"
@@ -21,6 +24,7 @@
 #include "mapped.h"
 #include "resolved.h"
 #include "source.h"
+#include "source/library.h"
 #include "source/links.h"
 #include "source/probed.h"
 
@@ -38,6 +42,7 @@ struct images {
 	struct queue	    *queue;
 	struct recorder_bpf *bpf;
 	struct image_child  *child;
+	struct copies	    *copies;	/* NULL: none are made */
 	struct known	    *known;
 	size_t		     known_count, known_room;
 	uint32_t	     next_func;
@@ -66,6 +71,7 @@ void images_destroy(struct images *im)
 	if (!im)
 		return;
 	image_child_stop(im->child);
+	copies_destroy(im->copies);
 	probed_release();
 	free(im->known);
 	free(im);
@@ -74,6 +80,11 @@ void images_destroy(struct images *im)
 void images_set_bpf(struct images *im, struct recorder_bpf *bpf)
 {
 	im->bpf = bpf;
+}
+
+int images_copy_for(struct images *im, pid_t pid)
+{
+	return copies_create(&im->copies, im->cfg, pid);
 }
 
 static int ask_file(int fd, struct image_id *id)
@@ -218,6 +229,7 @@ static int attach_sources(struct images *im, const struct image *img, int fd)
 }
 
 static int add_linker(struct images *im, int proc, const char *path);
+static int list_needed(struct images *im, int proc, const struct image *img);
 
 /* Tell the sources that the file may be mapped, once. */
 static int tell_mapped(struct images *im, struct known *k, const struct image *img, int fd)
@@ -235,15 +247,35 @@ static int tell_mapped(struct images *im, struct known *k, const struct image *i
 	return 0;
 }
 
+/* A stripped file is read again with its debug file. One that is none, or kills the child, changes nothing. */
+static void read_debug_file(struct images *im, int proc, struct image **img, int fd, const char *path)
+{
+	for (unsigned n = 0; (*img)->is_stripped && n < DEBUGFILE_PLACES; n++) {
+		__cleanup(free_ptr) char *place = debugfile_place(*img, path, n);
+		__cleanup(close_fd) int debug_fd = place ? debugfile_open(proc, place) : -1;
+		struct image *with;
+		int err = debug_fd < 0 ? -ENOENT : image_child_read_with(im->child, &with, fd, debug_fd);
+
+		if (debug_fd >= 0 && (err || with->is_stripped))
+			detail("'%s' has no symbols for '%s', or is not of it", place, path);
+		if (err)
+			continue;
+		image_destroy(*img);
+		*img = with;
+	}
+}
+
 /* What the image child makes of the file, named as targets and the kernel know it. */
-static int read_image(struct images *im, struct image **ret, int fd, const char *path, const struct image_id *id,
-		      enum image_depth depth)
+static int read_image(struct images *im, struct image **ret, int proc, int fd, const char *path,
+		      const struct image_id *id, enum image_depth depth)
 {
 	struct image *img;
 	int err = image_child_read(im->child, &img, fd, depth);
 
 	if (err)
 		return err;
+	if (depth == IMAGE_FUNCTIONS)
+		read_debug_file(im, proc, &img, fd, path);
 	img->ino = id->ino;
 	img->dev = id->dev;
 	img->gen = id->gen;
@@ -269,12 +301,26 @@ static int probe_image(struct images *im, struct known *k, struct image *img, in
 	img->since = p ? probed_since(p) : 0;
 	img->first_func = im->next_func;
 	im->next_func += img->func_count;
+	debuginfo_read(im->child, im->cfg, img, fd);
 	err = tell_writer(im, img);
 	gate_attaching(true);
 	err = err ?: tell_mapped(im, k, img, fd);
 	err = err ?: attach_sources(im, img, fd);
 	gate_attaching(false);
 	return err;
+}
+
+/* Ahead of the exec. Who calls execve() in a copy waits there as elsewhere. */
+static void make_copies(struct images *im, const struct image *img)
+{
+	const char *path;
+	int fd;
+
+	copies_add(im->copies, img);
+	gate_attaching(true);
+	while ((fd = copies_next(im->copies, &path)) >= 0)
+		gate_at_library(fd, path);
+	gate_attaching(false);
 }
 
 int images_add(struct images *im, int proc, int fd, const char *path, const struct image_id *given)
@@ -294,25 +340,28 @@ int images_add(struct images *im, int proc, int fd, const char *path, const stru
 		return 0;
 	}
 	k->has_functions = true;
-	err = read_image(im, &img, fd, path, given ?: &seen, IMAGE_FUNCTIONS);
+	err = read_image(im, &img, proc, fd, path, given ?: &seen, IMAGE_FUNCTIONS);
 	if (err) {
 		detail("no functions of '%s': %s", path, strerror(-err));
 		return 0;
 	}
+	make_copies(im, img);
 	err = probe_image(im, k, img, fd, p);
 	err = err ?: img->interp ? add_linker(im, proc, img->interp) : 0;
+	err = err ?: list_needed(im, proc, img);
 	image_destroy(img);
 	return err;
 }
 
 /* A file that a process has mapped, or is about to. Returns > 0 when its returns may not be probed for that. */
-static int add_mapped(struct images *im, int fd, const char *path, const struct image_id *given)
+static int add_mapped(struct images *im, int proc, int fd, const char *path, const struct image_id *given)
 {
 	struct probed *p = probed_find(fd);
 	bool is_chosen = im->cfg->functions && chosen_library(im->cfg, path);
 	struct image_id seen;
 	struct image *img;
 	struct known *k;
+	int forbids_returns;
 	int err = know(im, fd, p, &seen, &k);
 
 	if (err)
@@ -323,7 +372,7 @@ static int add_mapped(struct images *im, int fd, const char *path, const struct 
 		warn("'%s' was rewritten, and its old probes stay: who maps it may die of them", path);
 		return 1;
 	}
-	err = read_image(im, &img, fd, path, given ?: &seen, is_chosen ? IMAGE_FUNCTIONS : IMAGE_FACTS);
+	err = read_image(im, &img, proc, fd, path, given ?: &seen, is_chosen ? IMAGE_FUNCTIONS : IMAGE_FACTS);
 	if (err) {
 		detail("returns are not probed where '%s' is mapped: %s", path, strerror(-err));
 		k->is_mapped = k->forbids_returns = true;
@@ -337,8 +386,37 @@ static int add_mapped(struct images *im, int fd, const char *path, const struct 
 		err = tell_mapped(im, k, img, fd);
 		gate_attaching(false);
 	}
+	forbids_returns = k->forbids_returns;
+	err = err ?: list_needed(im, proc, img);
 	image_destroy(img);
-	return err ?: k->forbids_returns;
+	return err ?: forbids_returns;
+}
+
+struct lister {
+	struct images *im;
+	int	       proc;
+};
+
+static int list_library(void *ctx, int fd, const char *path)
+{
+	struct lister *l = ctx;
+
+	return MIN(add_mapped(l->im, l->proc, fd, path, NULL), 0) ?: 1;
+}
+
+/* Of a command --list runs nothing: its libraries are looked for where the loader of this machine would, RUNPATH aside. */
+static int list_needed(struct images *im, int proc, const struct image *img)
+{
+	struct lister l = { im, proc };
+	bool is_wanted = im->cfg->list && im->cfg->libraries && !im->cfg->target_count && img->needed;
+	__cleanup(free_ptr) char *names = is_wanted ? strdup(img->needed) : NULL;
+	char *rest = names, *name;
+	int err = 0;
+
+	while (err >= 0 && (name = strsep(&rest, ":")))
+		if (*name && strcmp(name, ".") && strcmp(name, "..") && !strchr(name, '/'))
+			err = library_each(name, list_library, &l);
+	return MIN(err, 0);
 }
 
 /* @path as the process sees it whose folder in /proc is @proc; waits for nothing, and is never a terminal of ours. */
@@ -424,7 +502,7 @@ static int add_linker(struct images *im, int proc, const char *path)
 
 	if (fd < 0 || !is_executable(fd))
 		return 0;
-	return MIN(add_mapped(im, fd, path, NULL), 0);
+	return MIN(add_mapped(im, proc, fd, path, NULL), 0);
 }
 
 static int add_mapping(void *ctx, const struct mapping *m)
@@ -439,7 +517,7 @@ static int add_mapping(void *ctx, const struct mapping *m)
 	if (ask_file(fd, &seen))
 		return 1;
 	id = (struct image_id){ m->ino, m->dev, seen.gen, seen.size, seen.ctime };
-	return add_mapped(ctx, fd, m->path, &id);
+	return add_mapped(ctx, m->proc, fd, m->path, &id);
 }
 
 int images_look(struct images *im, int proc)

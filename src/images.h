@@ -7,6 +7,7 @@
 #define IMAGES_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct config;
 struct images;
@@ -16,6 +17,9 @@ struct recorder_bpf;
 int  images_create(struct images **ret, const struct config *cfg, struct queue *queue);
 void images_destroy(struct images *im);
 void images_set_bpf(struct images *im, struct recorder_bpf *bpf);
+
+/* The command, which waits to exec, may have copies of libraries of its own: copies.h. Returns 0 or -ENOMEM. */
+int  images_copy_for(struct images *im, pid_t pid);
 
 /* What a file is known by. */
 struct image_id {

@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 
 #include "base.h"
+#include "copies.h"
 #include "trials.h"
 #include "kernel.h"
 
@@ -43,8 +44,12 @@ static const struct feature {
 		"programs that throw wait longer at each exception", probe_write_user },
 	[HAVE_FILE_LEASE] = { "file-lease", "2.4",
 		"a program that is rewritten and run at once may die", probe_file_lease },
+	[HAVE_PRIVATE_LIBRARIES] = { "private-libraries", "5.15",
+		"who else maps a library pays for its probes", probe_private_libraries },
 	[HAVE_NOP5_FORK_SAFE] = { "nop5-fork-safe", "",
 		"the fastest probe sites are not used (--nop5 insists)", probe_nop5_fork_safe },
+	[HAVE_VECTOR_REGISTERS] = { "vector-registers", "6.0",
+		"floating-point arguments and results are shown as nan", probe_vector_registers },
 };
 
 static struct {

@@ -24,6 +24,7 @@
 
 #include "base.h"
 #include "config.h"
+#include "copies.h"
 #include "identity.h"
 #include "launch.h"
 #include "log.h"
@@ -64,6 +65,7 @@ struct launch {
 	char	      **sh_argv;	/* the same for a script that names no interpreter */
 	char	      **env;
 	struct identity id;
+	bool		has_copies;	/* of libraries: copies.h */
 };
 
 DEFINE_CLEANUP(launch_destroy, struct launch *)
@@ -279,6 +281,8 @@ static __attribute__((noreturn)) void child(const struct launch *l, int gate, in
 	restore_limits();
 	umask(saved.umask);
 	hide_our_fds();
+	if (l->has_copies)
+		copies_enter();
 	err = become(&l->id);
 	if (!err && access(l->path, X_OK))
 		err = -errno;
@@ -418,6 +422,7 @@ int launch_start(struct launch **ret, const struct config *cfg)
 		return fail(-ENOMEM, "cannot start '%s'", cfg->argv[0]), EXIT_RECORDER;
 	if (identity_find(&l->id, cfg->user, cfg->as_root))
 		return EXIT_RECORDER;
+	l->has_copies = !cfg->target_count && copies_wanted(cfg, &l->id);
 	err = prepare_argv(l, cfg);
 	err = err ?: take_signals(l);
 	err = err ?: fork_child(l);

@@ -2,6 +2,7 @@
  * main.c - the choice of what to do.
  */
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include "apart.h"
 #include "base.h"
@@ -10,6 +11,8 @@
 #include "launch.h"
 #include "log.h"
 #include "recording.h"
+
+#define FILES_WANTED	(128 << 10)
 
 /* Recording needs a kernel and rights; say which is missing. */
 static int check_kernel(void)
@@ -25,6 +28,22 @@ static int check_kernel(void)
 	return -EPERM;
 }
 
+/* Targets take a file each. The command gets what was saved before (launch.c). */
+static void want_files(void)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_max < FILES_WANTED)
+		limit.rlim_max = FILES_WANTED;		/* which only who may raise limits may */
+	limit.rlim_cur = limit.rlim_max;
+	if (!setrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int record(const struct config *cfg, char **argv)
 {
 	struct recording_result result = {};
@@ -33,6 +52,7 @@ static int record(const struct config *cfg, char **argv)
 		return EXIT_RECORDER;
 	if (cfg->functions && cfg->libraries)
 		apart_go(argv);
+	want_files();
 	recording_run(cfg, &result);
 	if (!result.exit_status && result.has_command)
 		launch_exit_like_child(result.status);

@@ -6,18 +6,14 @@
  * too, so that the answer says more than "unknown option".
  */
 #include <getopt.h>
-#include <limits.h>
 
 #include "base.h"
 #include "config.h"
-#include "filter.h"
-#include "function.h"
 #include "log.h"
 #include "nearest.h"
 #include "options.h"
-#include "pattern.h"
+#include "optset.h"
 #include "sink.h"
-#include "syscall/syscall.h"
 
 #ifndef VERSION
 #define VERSION	"unknown"
@@ -35,23 +31,7 @@ static const char *const group_title[GROUPS] = {
 	[TALK]	   = "What recorder says:",
 };
 
-struct opt {
-	const char *name;
-	const char *letters;	/* the first is shown; "": none */
-	size_t	    field;	/* offset in struct config */
-	/* @word is the option as typed, for messages. Returns 0, or -EINVAL after a message. */
-	int	    (*set)(struct config *cfg, const struct opt *opt, const char *word, const char *value);
-	const char *arg;	/* what follows it, for the help; NULL: nothing; "[=SET]": may be left out */
-	unsigned    group;	/* enum group, RARE */
-	const char *help;	/* NULL: not shown */
-};
-
-typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, const char *value);
-
-static set_fn set_true, set_false, set_text, set_count, set_bytes, set_string_bytes, set_syscalls,
-	      set_no_syscalls, set_functions, set_targets, set_time, set_expression, set_formats, set_returns, set_status,
-	      set_features, set_quiet, set_verbose, set_nothing, set_args, set_results, set_filter, set_list, set_depth,
-	      show_help, show_version;
+static set_fn show_help, show_version;
 
 #define OPT(name, letters, field, set, arg, group, help)	\
 	{ name, letters, offsetof(struct config, field), set, arg, group, help }
@@ -69,7 +49,7 @@ static const struct opt opts[] = {
 	    "only these: 'read_*', of libraries: '*@libc.so.6', '*@*'"),
 	OPT("no-functions", "", functions, set_false, NULL, WHAT,
 	    "no functions of the program"),
-	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT,
+	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT | RARE,
 	    "no calls of library functions"),
 	OPT("filter", "F", filter, set_filter, "FUNC", WHAT,
 	    "only these functions and what they call; several times, too"),
@@ -77,16 +57,32 @@ static const struct opt opts[] = {
 	    "neither these functions nor what they call"),
 	OPT("depth", "D", depth, set_depth, "N", WHAT,
 	    "no more than N levels of calls, of -F FUNC those below it"),
+	OPT("time-filter", "t", least_ns, set_least_time, "TIME", WHAT,
+	    "only calls, also syscalls, that take longer, and their callers"),
+	OPT("caller-filter", "C", filter, set_filter, "FUNC", WHAT,
+	    "only these functions and their callers; no syscalls"),
 	OPT("hide", "H", filter, set_filter, "FUNC", WHAT,
 	    "not these functions, though what they call"),
-	OPT("size-filter", "", least_size, set_count, "BYTES", WHAT | RARE,
+	OPT("trigger", "T", filter, set_filter, "FUNC@ACTION", WHAT,
+	    "depth=N, filter, notrace, hide, trace_on, trace_off, finish"),
+	OPT("disable", "", disabled, set_true, NULL, WHAT | RARE,
+	    "no functions until a trigger says trace_on"),
+	OPT("trace", "", disabled, set_trace, "WHEN", WHAT | RARE,
+	    "off: as --disable; on"),
+	OPT("estimate-return", "", returns, set_no_returns, NULL, WHAT | RARE,
+	    "as --returns=never"),
+	OPT("size-filter", "Z", least_size, set_count, "BYTES", WHAT | RARE,
 	    "no functions smaller than that"),
-	OPT("match", "", filter, set_filter, "KIND", WHAT,
+	OPT("match", "", filter, set_filter, "KIND", WHAT | RARE,
 	    "FUNC is a regex, glob or exact (regex)"),
 	OPT("argument", "A", args, set_args, "FUNC@SPEC", WHAT,
 	    "arguments, as uftrace has it: 'main@arg1,arg2/x;puts@arg1/s'"),
 	OPT("retval", "R", args, set_results, "FUNC@SPEC", WHAT,
 	    "results: '^get_@retval/i32'"),
+	OPT("auto-args", "", auto_args, set_true, NULL, WHAT,
+	    "both of every function that DWARF or a table tells of"),
+	OPT("srcline", "", srcline, set_true, NULL, WHAT | RARE,
+	    "the source line of each function, from DWARF"),
 	OPT("returns", "", returns, set_returns, "WHEN", WHAT,
 	    "probe returns: auto, never, or always, though programs may die"),
 	OPT("dear", "", dear, set_true, NULL, WHAT,
@@ -100,6 +96,8 @@ static const struct opt opts[] = {
 	    "the same with all their descendants"),
 	OPT("tid", "", target, set_targets, "TID,...", WHO,
 	    "only these threads"),
+	OPT("cgroup", "", target, set_cgroup, "PATH", WHO,
+	    "who is in this cgroup (version 2) or comes into it"),
 	OPT("follow", "f", follow, set_true, NULL, WHO, NULL),
 	OPT("no-follow", "", follow, set_false, NULL, WHO,
 	    "not what the command or the processes start"),
@@ -126,15 +124,15 @@ static const struct opt opts[] = {
 	OPT("simulate-drops", "", lose_one_in, set_count, "N", HOW_MUCH | RARE,
 	    "lose one record in N, to test the counting"),
 
-	OPT("list", "l", list, set_list, "[=FUNC]", TALK,
+	OPT("list", "l", list, set_list, "[=FUNC[@LIB]]", TALK,
 	    "list the command's functions and their probes, run nothing"),
-	OPT("dry-run", "", dry_run, set_true, NULL, TALK,
+	OPT("dry-run", "", dry_run, set_true, NULL, TALK | RARE,
 	    "say what would be probed, run nothing"),
 	OPT("doctor", "", doctor, set_true, NULL, TALK,
 	    "say what this kernel can do"),
 	OPT("no-feature", "", denied_features, set_features, "NAME,...", TALK | RARE,
 	    "do without, as --doctor names it"),
-	OPT("status", "", status, set_status, "WHEN", TALK,
+	OPT("status", "", status, set_status, "WHEN", TALK | RARE,
 	    "status line: auto or never"),
 	OPT("quiet", "q", verbosity, set_quiet, NULL, TALK,
 	    "errors and warnings only"),
@@ -156,22 +154,18 @@ static const struct foreign {
 	const char *why;	/* the message, after the option as typed */
 	const char *hint;	/* NULL: none */
 } foreign[] = {
-	{ 0,   "cgroup",      "recording a cgroup is not built yet", "recorder --tree PID" },
-	{ 0,   "container",   "recording a container is not built yet", "recorder --tree PID, of its first process" },
+	{ 0,   "container",   "recording a container is not built yet", "recorder --cgroup PATH, or --tree of its first process" },
 	{ 0,   "pod",	      "recording a pod is not built yet", NULL },
-	{ 'a', "all",	      "recording all processes is not built yet", "recorder -- COMMAND" },
+	{ 'a', "all",	      "recording all processes is not built yet",
+	  "recorder -- COMMAND; as uftrace has it, with arguments: recorder --auto-args -- COMMAND" },
 	{ 'P', NULL,	      "is not an option: strace, perf and trace-cmd mean three things by it",
 	  "--syscalls=%file" },
 	{ 'c', NULL,	      "is not an option: strace, trace-cmd and bpftrace mean three things by it",
 	  "uftrace report, which counts the calls of a recording" },
 	{ 'g', NULL,	      "recording stacks is not built yet", NULL },
-	{ 't', NULL,	      "filters of functions are not built yet", "uftrace replay -t TIME" },
-	{ 'C', NULL,	      "filters of functions are not built yet", "uftrace replay -C FUNC" },
-	{ 'T', NULL,	      "triggers are not built yet", NULL },
 	{ 'k', NULL,	      "kernel functions are not built yet", NULL },
 	{ 'L', NULL,	      "functions of libraries are chosen by --functions", "--functions='*@LIB'" },
 	{ 'z', NULL,	      "filters by result are not built yet", NULL },
-	{ 'Z', NULL,	      "filters by result are not built yet", NULL },
 	{ 'm', "max-size",    "limits of size are not built yet", NULL },
 	{ 0,   "delay",	      "is not built yet", NULL },
 	{ 0,   "flight",      "is not built yet", NULL },
@@ -181,402 +175,6 @@ static const struct foreign {
 };
 
 #define LONG_VALUE	256	/* getopt_long() answers this plus the row for a long option */
-
-/* ---- what the rows call ---- */
-
-#define FIELD(cfg, opt, type)	(*(type *)((char *)(cfg) + (opt)->field))
-
-static int set_true(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)word, (void)value;
-	FIELD(cfg, opt, bool) = true;
-	return 0;
-}
-
-static int set_false(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)word, (void)value;
-	FIELD(cfg, opt, bool) = false;
-	return 0;
-}
-
-static int set_filter(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	return filter_option(cfg->filter, opt->name, word, value);
-}
-
-static int set_list(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	cfg->list = true;
-	return set_filter(cfg, opt, word, value);
-}
-
-static int set_nothing(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)cfg, (void)opt, (void)word, (void)value;
-	return 0;
-}
-
-static int set_text(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	if (!*value)
-		return fail(0, "%s: %s must not be empty", word, opt->arg), -EINVAL;
-	FIELD(cfg, opt, const char *) = value;
-	return 0;
-}
-
-/* A plain number; strtoul() alone takes "-1", " 1" and "". */
-static int parse_number(const char *value, uint64_t *ret, const char **rest)
-{
-	char *end;
-
-	if (*value < '0' || *value > '9')
-		return -EINVAL;
-	errno = 0;
-	*ret = strtoull(value, &end, 10);
-	*rest = end;
-	return errno ? -ERANGE : 0;
-}
-
-static int set_count(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	const char *rest;
-	uint64_t n;
-
-	if (parse_number(value, &n, &rest) || *rest || n > UINT32_MAX)
-		return fail(0, "%s: '%s' is not a number", word, value), -EINVAL;
-	FIELD(cfg, opt, unsigned) = n;
-	return 0;
-}
-
-static int set_string_bytes(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	int err = set_count(cfg, opt, word, value);
-
-	if (!err && cfg->string_bytes > STRING_BYTES_MAX) {
-		fail(0, "%s: %u bytes are more than a record holds, %u", word, cfg->string_bytes,
-		     STRING_BYTES_MAX);
-		err = -EINVAL;
-	}
-	return err;
-}
-
-static int set_depth(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	int err = set_count(cfg, opt, word, value);
-
-	if (!err && (!cfg->depth || cfg->depth > FILTER_DEPTH_MAX)) {
-		fail(0, "%s: %s levels cannot be kept apart; 1 to %d can", word, value, FILTER_DEPTH_MAX);
-		err = -EINVAL;
-	}
-	return err;
-}
-
-static int parse_size(const char *value, uint64_t *ret)
-{
-	static const struct { const char *unit; unsigned shift; } units[] = {
-		{ "", 10 }, { "B", 0 }, { "K", 10 }, { "M", 20 }, { "G", 30 },
-		{ "KB", 10 }, { "MB", 20 }, { "GB", 30 }, { "KiB", 10 }, { "MiB", 20 }, { "GiB", 30 },
-	};
-	const char *rest;
-
-	if (parse_number(value, ret, &rest))
-		return -EINVAL;
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (strcasecmp(rest, units[i].unit))
-			continue;
-		if (*ret > UINT64_MAX >> units[i].shift)
-			return -ERANGE;
-		*ret <<= units[i].shift;
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static int set_bytes(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	const uint64_t least = 16 << 10, most = sizeof(size_t) < 8 ? 512ull << 20 : 1ull << 40;
-	uint64_t n;
-
-	if (parse_size(value, &n))
-		return fail(0, "%s: '%s' is not a size, such as 512K or 16M", word, value), -EINVAL;
-	if (n < least || n > most) {
-		fail(0, "%s: '%s' is %llu bytes; it must be 16K to %lluG", word, value, (unsigned long long)n,
-		     (unsigned long long)(most >> 30));
-		return -EINVAL;
-	}
-	FIELD(cfg, opt, size_t) = n;
-	return 0;
-}
-
-static int set_syscalls(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	char bad[64];
-	const char *nearest = NULL;
-
-	(void)opt;
-	cfg->syscalls = true;
-	if (!value) {
-		memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
-		return 0;
-	}
-	if (!syscall_set_parse(cfg->syscall_wanted, value, bad, sizeof(bad), &nearest))
-		return 0;
-	if (nearest)
-		fail(0, "%s: '%s' is not a syscall or class; the nearest is '%s'", word, bad, nearest);
-	else if (*bad == '/')
-		fail(0, "%s: '%s' is not a regular expression", word, bad);
-	else
-		fail(0, "%s: '%s' is not a syscall or class", word, bad);
-	hint("a name, /REGEX, or a class: %s", syscall_classes());
-	return -EINVAL;
-}
-
-static int set_no_syscalls(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt, (void)word, (void)value;
-	cfg->syscalls = false;
-	return 0;
-}
-
-/* Each adds to what is recorded; without a pattern it is the program's own, all of them. */
-static int set_functions(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	struct pattern p, *more;
-	int err;
-
-	(void)opt;
-	err = pattern_parse(&p, value ?: "*", value ? strlen(value) : 1, PATTERN_GLOB);
-	if (err == -EINVAL) {
-		fail(0, "%s: '%s' has no name %s the '@'", word, value, *value && *value != '@' ? "behind" : "before");
-		hint("%s='GLOB', '*@libc.so.6' or '*@*'", word);
-	}
-	if (err)
-		return err;
-	more = realloc(cfg->function, (cfg->function_count + 1) * sizeof(*more));
-	if (!more) {
-		pattern_release(&p);
-		return -ENOMEM;
-	}
-	cfg->function = more;
-	cfg->function[cfg->function_count++] = p;
-	cfg->functions = true;
-	cfg->libraries |= p.lib && strcmp(p.lib, "PLT");
-	return 0;
-}
-
-/*
- * Call @fn for each word of the list @value. An empty one is an error: it is
- * what a variable that was not set leaves behind.
- */
-static int for_each_word(struct config *cfg, const char *word, const char *value,
-			 int (*fn)(struct config *cfg, const char *word, const char *name))
-{
-	__cleanup(free_ptr) char *list = strdup(value);
-	char *rest = list, *name;
-	int err = list ? 0 : -ENOMEM;
-
-	while (!err && (name = strsep(&rest, ",")))
-		err = *name ? fn(cfg, word, name) :
-			      (fail(0, "%s: a name is missing in '%s'", word, value), -EINVAL);
-	return err;
-}
-
-static int add_target(struct config *cfg, const char *word, const char *text)
-{
-	const char *rest;
-	uint64_t pid;
-	int err;
-
-	if (parse_number(text, &pid, &rest) || *rest || !pid || pid > INT_MAX) {
-		fail(0, "%s: '%s' is not the number of a process", word, text);
-		hint("%s \"$(pidof %s)\"", word, text);
-		return -EINVAL;
-	}
-	err = grow(&cfg->target, &cfg->target_room, cfg->target_count, sizeof(*cfg->target));
-	if (!err)
-		cfg->target[cfg->target_count++] = (struct target_name){ .pid = pid };
-	return err;
-}
-
-/* Separated by commas, or by blanks as pidof(1) does. */
-static int set_targets(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	__cleanup(free_ptr) char *list = strdup(value);
-	size_t first = cfg->target_count;
-	int err;
-
-	for (char *c = list; c && *c; c++)
-		if (*c == ' ' || *c == '\n')
-			*c = ',';
-	err = list ? for_each_word(cfg, word, list, add_target) : -ENOMEM;
-	for (size_t i = first; i < cfg->target_count; i++)
-		cfg->target[i].kind = !strcmp(opt->name, "tree") ? TARGET_TREE :
-				      !strcmp(opt->name, "tid") ? TARGET_THREAD : TARGET_PROCESS;
-	return err;
-}
-
-static int set_time(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	static const struct { const char *unit; uint64_t ns; } units[] = {
-		{ "", NSEC_PER_SEC }, { "s", NSEC_PER_SEC }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
-		{ "m", 60 * NSEC_PER_SEC }, { "h", 3600 * NSEC_PER_SEC },
-	};
-	const char *rest = "?";
-	uint64_t n = 0;
-	size_t i = 0;
-
-	if (parse_number(value, &n, &rest))
-		rest = "?";
-	while (i < ARRAY_SIZE(units) && strcmp(rest, units[i].unit))
-		i++;
-	if (i == ARRAY_SIZE(units) || !n || n > INT64_MAX / units[i].ns) {
-		fail(0, "%s: '%s' is not a time, such as 10s or 500ms", word, value);
-		return -EINVAL;
-	}
-	FIELD(cfg, opt, uint64_t) = n * units[i].ns;
-	return 0;
-}
-
-/* strace's -e: trace=SET, t=SET, or a SET alone. */
-static int set_expression(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	size_t n = strcspn(value, "=");
-
-	if (!value[n])
-		return set_syscalls(cfg, opt, word, value);
-	if ((n == 5 && !strncmp(value, "trace", n)) || (n == 1 && *value == 't'))
-		return set_syscalls(cfg, opt, word, value + n + 1);
-	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET' is", word, (int)n, value);
-	return -EINVAL;
-}
-
-/* "X is not a KIND; the nearest is Y", once every candidate was offered. */
-static int not_a(const char *word, const char *kind, const struct nearest *n)
-{
-	if (n->found)
-		fail(0, "%s: '%s' is not a %s; the nearest is '%s'", word, n->word, kind, n->found);
-	else
-		fail(0, "%s: '%s' is not a %s", word, n->word, kind);
-	return -EINVAL;
-}
-
-static int add_format(struct config *cfg, const char *word, const char *name)
-{
-	struct nearest n = { .word = name };
-
-	if (!strcmp(name, "raw")) {
-		cfg->raw = true;
-		return 0;
-	}
-	for (size_t i = 0; sinks[i]; i++) {
-		if (!strcmp(sinks[i]->name, name)) {
-			for (size_t j = 0; j < cfg->sink_count; j++)
-				if (cfg->sink[j] == sinks[i])
-					return 0;
-			cfg->sink[cfg->sink_count++] = sinks[i];	/* SINKS_MAX rows at most */
-			return 0;
-		}
-		nearest_offer(&n, sinks[i]->name);
-	}
-	nearest_offer(&n, "raw");
-	return not_a(word, "format", &n);
-}
-
-static int set_formats(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt;
-	cfg->sink_count = 0;	/* the last --format counts, so a command line can overrule RECORDER_OPTS */
-	cfg->raw = false;
-	return for_each_word(cfg, word, value, add_format);
-}
-
-static int add_feature(struct config *cfg, const char *word, const char *name)
-{
-	struct nearest n = { .word = name };
-	int f = kernel_feature_by_name(name);
-
-	if (f >= 0) {
-		cfg->denied_features |= 1ull << f;
-		return 0;
-	}
-	for (f = 0; f < KERNEL_FEATURES; f++)
-		nearest_offer(&n, kernel_feature_name(f));
-	not_a(word, "feature", &n);
-	hint("recorder --doctor, which lists them");
-	return -EINVAL;
-}
-
-static int set_features(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt;
-	return for_each_word(cfg, word, value, add_feature);
-}
-
-static int set_status(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt;
-	cfg->status = !strcmp(value, "auto");
-	if (cfg->status || !strcmp(value, "never"))
-		return 0;
-	fail(0, "%s: '%s' is neither 'auto' nor 'never'", word, value);
-	return -EINVAL;
-}
-
-static int set_returns(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	static const char *const when[] = {
-		[RETURNS_AUTO] = "auto", [RETURNS_NEVER] = "never", [RETURNS_ALWAYS] = "always",
-	};
-
-	(void)opt;
-	for (size_t i = 0; i < ARRAY_SIZE(when); i++) {
-		if (!strcmp(value, when[i])) {
-			cfg->returns = i;
-			return 0;
-		}
-	}
-	fail(0, "%s: '%s' is neither 'auto' nor 'never' nor 'always'", word, value);
-	return -EINVAL;
-}
-
-static int add_spec(struct config *cfg, bool is_result, const char *word, const char *value)
-{
-	char why[256];
-	int err = argspecs_add(&cfg->args, value, is_result, why, sizeof(why));
-
-	if (err == -EINVAL)
-		fail(0, "%s: %s", word, why);
-	else if (err)
-		fail(err, "%s", word);
-	return err;
-}
-
-static int set_args(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt;
-	return add_spec(cfg, false, word, value);
-}
-
-static int set_results(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt;
-	return add_spec(cfg, true, word, value);
-}
-
-static int set_quiet(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt, (void)word, (void)value;
-	cfg->verbosity = LOG_QUIET;
-	return 0;
-}
-
-static int set_verbose(struct config *cfg, const struct opt *opt, const char *word, const char *value)
-{
-	(void)opt, (void)word, (void)value;
-	cfg->verbosity = MIN(MAX(cfg->verbosity, LOG_NORMAL) + 1, LOG_DEBUG);
-	return 0;
-}
 
 /* ---- help ---- */
 

@@ -186,8 +186,8 @@ static int load_object(struct recording *r)
 	bpf_map__set_max_entries(r->bpf->maps.rings, r->cpus);
 	r->bpf->rodata->lose_one_in = r->cfg->lose_one_in;
 	plan_calls(r);
-	if (r->cfg->target_count)
-		target_plan(r->bpf);
+	if (r->target)
+		target_plan(r->target, r->bpf);
 	err = plan_sources(r);
 	return err ?: recorder_bpf__load(r->bpf);
 }
@@ -213,6 +213,13 @@ static int attach_sources(struct recording *r)
 		if ((*s)->attach)
 			err = (*s)->attach(r->bpf, r->cfg);
 	return err;
+}
+
+static void stop_sources(struct recording *r)
+{
+	for (const struct source_ops *const *s = sources; *s; s++)
+		if ((*s)->stop)
+			(*s)->stop(r->bpf);
 }
 
 static void detach_sources(void)
@@ -277,7 +284,8 @@ static int run(struct recording *r)
 		err = target_begin(r->target, r->bpf, r->images);
 		if (err)
 			return err;
-		say("recording %zu process%s", target_count(r->target), target_count(r->target) == 1 ? "" : "es");
+		say("recording %zu process%s%s", target_count(r->target), target_count(r->target) == 1 ? "" : "es",
+		    target_awaits(r->target) ? ", and who comes into the cgroup" : "");
 	}
 	if (r->cfg->argv) {
 		r->exit_status = launch_go(r->launch);
@@ -336,7 +344,7 @@ static int recording_begin(struct recording *r, const struct config *cfg)
 	err = err ?: start_launch(r);
 	err = err ?: describe(r);
 	if (!err && !r->target)
-		err = mark_command(r) ?: probe_command(r);
+		err = images_copy_for(r->images, launch_pid(r->launch)) ?: mark_command(r) ?: probe_command(r);
 	err = err ?: open_output(r);
 	return err ?: start_threads(r);
 }
@@ -353,8 +361,10 @@ static int recording_end(struct recording *r, int err)
 			r->about->usage = *launch_usage(r->launch);
 		}
 	}
-	if (r->drain)
+	if (r->drain) {
+		stop_sources(r);
 		drain_finish(TAKE(r->drain));
+	}
 	err = writer_finish(TAKE(r->writer), &r->counts) ?: err;
 	if (r->raw)
 		err = raw_seal(TAKE(r->raw), r->about) ?: err;

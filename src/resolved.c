@@ -44,8 +44,10 @@ static void name_one(struct image *img, const struct func *resolver, uint64_t ba
 	uint64_t at = (uintptr_t)dlsym(RTLD_DEFAULT, resolver->name) - base - img->load_addr;
 	struct func *f = (struct func *)image_func_at(img, at);
 
-	if (f && f->addr == at && !strncmp(f->name, "sub_", 4))
-		f->name = resolver->name;
+	if (!f || f->addr != at || dlsym(RTLD_DEFAULT, f->name))
+		return;
+	f->name = resolver->name;	/* it had a name that nobody calls it by: none, or a debug file's */
+	f->plain = resolver->plain;
 }
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *ctx)

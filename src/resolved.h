@@ -8,7 +8,7 @@ struct image;
 
 /*
  * Where @img is a library that recorder itself has mapped, by build-id: give functions
- * without a name that of the IFUNC which leads to them. Of several the first by address.
+ * that export no name that of the IFUNC which leads to them. Of several the first by address.
  */
 void resolved_name(struct image *img);
 

@@ -9,7 +9,8 @@
  *
  * A child is recorded because its parent is, from the parent's marking on. What a
  * target started between our first look at /proc and its marking is found by a second
- * look, and made a target too.
+ * look, and made a target too. Who comes into a cgroup the kernel tells of, and marks
+ * at the latest at an exec (bpf/cgroup.bpf.c).
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,6 +20,8 @@
 #include <sys/syscall.h>
 
 #include "base.h"
+#include "bpflink.h"
+#include "cgroup.h"
 #include "config.h"
 #include "images.h"
 #include "log.h"
@@ -27,6 +30,8 @@
 #include "target.h"
 #include "taskstate.h"
 
+#define TARGET_CHILDREN	256u	/* flag of ours alone: children begun since are meant too */
+
 #define PASSES_MAX	64	/* new threads, or a full ring, make a pass be done again */
 #define LOOKS_MAX	16	/* at /proc for children: each finds those begun before their parent was marked */
 #define PASS_WAIT_US	1000
@@ -34,7 +39,7 @@
 
 struct process {
 	pid_t	 pid;		/* in our PID namespace */
-	int	 pidfd, proc;	/* proc: its folder in /proc */
+	int	 pidfd;
 	uint32_t flags;		/* TARGET_* */
 	bool	 has_ended;
 };
@@ -47,7 +52,15 @@ struct target {
 	size_t		     thread_count, thread_room;
 	pid_t		    *other;	/* descendants that are not meant: they were there before */
 	size_t		     other_count, other_room;
-	int		     epoll;	/* of all pidfds */
+	int		     epoll;	/* of all pidfds, and the notices */
+	int		     cgroup[CGROUPS_MAX];
+	uint64_t	     cgroup_id[CGROUPS_MAX];
+	unsigned	     cgroup_count;
+	struct ring_buffer  *notices;	/* of who comes into a cgroup */
+	uint64_t	     unnoticed;	/* as BPF's when all cgroups were looked at */
+	bool		     is_blind;	/* said that some have no number */
+	struct recorder_bpf *bpf;	/* since target_begin() */
+	struct images	    *images;
 	char		     exe[4096];
 };
 
@@ -72,7 +85,7 @@ static int watch(struct target *t, struct process *p)
 
 static int hold_new(struct target *t, pid_t pid, uint32_t flags)
 {
-	struct process new = { .pid = pid, .flags = flags, .pidfd = -1, .proc = -1 };
+	struct process new = { .pid = pid, .flags = flags };
 	int err = grow(&t->process, &t->room, t->count, sizeof(*t->process));
 
 	if (err)
@@ -80,11 +93,9 @@ static int hold_new(struct target *t, pid_t pid, uint32_t flags)
 	new.pidfd = syscall(SYS_pidfd_open, pid, 0);
 	if (new.pidfd < 0)
 		return -errno;
-	new.proc = process_open(pid);
-	err = new.proc < 0 ? new.proc : watch(t, &new);
+	err = watch(t, &new);
 	if (err) {
 		close_fd(&new.pidfd);
-		close_fd(&new.proc);
 		return err;
 	}
 	t->process[t->count++] = new;
@@ -102,17 +113,9 @@ static int hold(struct target *t, pid_t pid, uint32_t flags)
 	if (err && err != -ESRCH) {
 		fail(err, "cannot attach to process %d", pid);
 		if (err == -EMFILE)
-			hint("ulimit -n %zu: each process takes two files", 2 * t->count + 1024);
+			hint("ulimit -n %zu: each process takes a file", t->count + 1024);
 	}
 	return err;
-}
-
-static bool is_kernel_thread(pid_t pid)
-{
-	char path[32], exe[8];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return readlink(path, exe, sizeof(exe)) < 0 && errno == ENOENT;
 }
 
 /* What is wrong with a number, before it is held; 0: nothing. */
@@ -129,7 +132,7 @@ static int check(const struct target_name *n)
 	} else if (n->kind != TARGET_THREAD && pid != n->pid) {
 		fail(0, "%s %d: this is a thread of process %d", option, n->pid, pid);
 		hint("--tid %d, or %s %d for all of its threads", n->pid, option, pid);
-	} else if (is_kernel_thread(pid)) {
+	} else if (!process_with_program(pid)) {
 		fail(0, "%s %d: this is a thread of the kernel, or has ended", option, n->pid);
 	} else {
 		return 0;
@@ -137,18 +140,55 @@ static int check(const struct target_name *n)
 	return -ESRCH;
 }
 
+/* Who has ended meanwhile, is a thread of the kernel or belongs to us is nobody's loss. */
+static int hold_member(void *ctx, pid_t pid)
+{
+	struct target *t = ctx;
+	int err;
+
+	if (find(t, pid) || pid == getpid() || process_parent(pid) == getpid() || !process_with_program(pid))
+		return 0;
+	err = hold(t, pid, TARGET_WHOLE);
+	return err == -ESRCH ? 0 : err;
+}
+
+static int hold_members(struct target *t)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < t->cgroup_count && !err; i++)
+		err = cgroup_each(t->cgroup[i], hold_member, t);
+	return err;
+}
+
+static int add_cgroup(struct target *t, const char *path)
+{
+	int fd;
+
+	if (t->cgroup_count == CGROUPS_MAX)
+		return fail(-E2BIG, "--cgroup %s: more than %d at a time", path, CGROUPS_MAX);
+	fd = cgroup_open(path, &t->cgroup_id[t->cgroup_count]);
+	if (fd < 0)
+		return fd;
+	t->cgroup[t->cgroup_count++] = fd;
+	return cgroup_each(fd, hold_member, t);
+}
+
 static int add_name(struct target *t, const struct target_name *n)
 {
 	bool is_thread = n->kind == TARGET_THREAD;
-	int err = check(n);
+	int err;
 
+	if (n->kind == TARGET_CGROUP)
+		return add_cgroup(t, n->path);
+	err = check(n);
 	if (!err && is_thread)
 		err = grow(&t->thread, &t->thread_room, t->thread_count, sizeof(*t->thread));
 	if (err)
 		return err;
 	if (is_thread)
 		t->thread[t->thread_count++] = n->pid;
-	err = hold(t, is_thread ? process_of_thread(n->pid) : n->pid, is_thread ? 0 : TARGET_WHOLE);
+	err = hold(t, is_thread ? process_of_thread(n->pid) : n->pid, is_thread ? 0 : TARGET_WHOLE | TARGET_CHILDREN);
 	return err == -ESRCH ? fail(err, "cannot attach to %d", n->pid) : err;
 }
 
@@ -219,7 +259,7 @@ static bool is_in_tree(const struct config *cfg, pid_t pid)
 /* One that has ended meanwhile is nobody's loss. */
 static int hold_child(struct target *t, pid_t pid)
 {
-	int err = is_kernel_thread(pid) ? -ESRCH : hold(t, pid, TARGET_WHOLE);
+	int err = !process_with_program(pid) ? -ESRCH : hold(t, pid, TARGET_WHOLE | TARGET_CHILDREN);
 
 	return err == -ESRCH ? note_other(t, pid) : err;
 }
@@ -232,7 +272,7 @@ static int hold_children(struct target *t, const struct kins *k)
 	for (size_t i = 0; i < k->count && !err; i++) {
 		const struct process *parent = find(t, k->kin[i].parent);
 
-		if (!parent || !(parent->flags & TARGET_WHOLE) || find(t, k->kin[i].pid) || is_other(t, k->kin[i].pid))
+		if (!parent || !(parent->flags & TARGET_CHILDREN) || find(t, k->kin[i].pid) || is_other(t, k->kin[i].pid))
 			continue;
 		err = hold_child(t, k->kin[i].pid);
 		n++;
@@ -259,28 +299,18 @@ static int look_at_children(struct target *t)
 
 /* ---- recording them ---- */
 
-void target_plan(struct recorder_bpf *bpf)
+void target_plan(const struct target *t, struct recorder_bpf *bpf)
 {
 	bpf_program__set_autoload(bpf->progs.target_tasks, true);
 	bpf_program__set_autoload(bpf->progs.target_files, true);
-}
-
-/* Run an iterator once; @pid: only the tasks of that process, 0: all. */
-static int run_iterator(struct bpf_program *prog, pid_t pid)
-{
-	union bpf_iter_link_info which = { .task.pid = pid };
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &which, .iter_info_len = sizeof(which));
-	__cleanup(close_fd) int link = bpf_link_create(bpf_program__fd(prog), 0, BPF_TRACE_ITER, pid ? &opts : NULL);
-	__cleanup(close_fd) int iter = link < 0 ? -1 : bpf_iter_create(link);
-	char none[64];
-	ssize_t n;
-
-	if (iter < 0)
-		return -errno;
-	do
-		n = read(iter, none, sizeof(none));
-	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
-	return n < 0 ? -errno : 0;
+	if (!t->cgroup_count)
+		return;
+	for (unsigned i = 0; i < t->cgroup_count; i++)
+		bpf->rodata->cgroup_ids[i] = t->cgroup_id[i];
+	bpf->rodata->own_pid = getpid();
+	bpf_program__set_autoload(bpf->progs.cgroup_exec, true);
+	bpf_program__set_autoload(bpf->progs.cgroup_fork, true);
+	bpf_program__set_autoload(bpf->progs.cgroup_move, true);
 }
 
 static int run_step(struct recorder_bpf *bpf, enum target_step step)
@@ -289,7 +319,7 @@ static int run_step(struct recorder_bpf *bpf, enum target_step step)
 
 	bpf->bss->target_step = step;
 	bpf->bss->target_done = bpf->bss->target_failed = bpf->bss->target_unsettled = 0;
-	err = run_iterator(bpf->progs.target_tasks, 0);
+	err = bpflink_iterate(bpf_program__fd(bpf->progs.target_tasks), 0);
 	return err ? fail(err, "cannot walk the kernel's tasks") : 0;
 }
 
@@ -337,9 +367,19 @@ static int probe(struct target *t, struct images *im, size_t first)
 {
 	int err = 0;
 
-	for (size_t i = first; i < t->count && !err; i++)
-		err = images_add_exe(im, t->process[i].proc, NULL);
+	for (size_t i = first; i < t->count && !err; i++) {
+		__cleanup(close_fd) int proc = process_folder(t->process[i].pidfd);
+
+		err = images_add_exe(im, proc, NULL);
+	}
 	return err;
+}
+
+static int look(struct images *im, const struct process *p)
+{
+	__cleanup(close_fd) int proc = process_folder(p->pidfd);
+
+	return images_look(im, proc);
 }
 
 /* What each has mapped, looked at while nobody's returns are probed; then, if nothing was mapped meanwhile, they may be. */
@@ -351,7 +391,7 @@ static int settle_returns(struct target *t, struct recorder_bpf *bpf, struct ima
 		err = run_step(bpf, TARGET_ASK);
 		for (size_t i = first; i < t->count && !err; i++) {
 			struct process *p = &t->process[i];
-			int n = images_look(im, p->proc);
+			int n = look(im, p);
 
 			err = MIN(n, 0);
 			p->flags = n ? p->flags & ~TARGET_RETURNS : p->flags | TARGET_RETURNS;
@@ -381,7 +421,6 @@ static void drop_known(struct target *t, struct recorder_bpf *bpf, size_t first)
 		bpf_map_delete_elem(bpf_map__fd(bpf->maps.targets), &p->pid);
 		note_other(t, p->pid);
 		close_fd(&p->pidfd);
-		close_fd(&p->proc);
 	}
 	t->count = left;
 }
@@ -397,18 +436,48 @@ static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images 
 		return err;
 	drop_known(t, bpf, first);
 	for (size_t i = first; i < t->count && !err; i++)
-		if (run_iterator(bpf->progs.target_files, t->process[i].pid))
+		if (bpflink_iterate(bpf_program__fd(bpf->progs.target_files), t->process[i].pid))
 			detail("cannot walk what process %d has mapped: it has ended", t->process[i].pid);
 	if (looks)			/* a first look, so that the one that counts is short */
 		for (size_t i = first; i < t->count && !err; i++)
-			err = MIN(images_look(im, t->process[i].proc), 0);
+			err = MIN(look(im, &t->process[i]), 0);
 	err = err ?: run_until_done(bpf, TARGET_MARK);
 	return err ?: looks ? settle_returns(t, bpf, im, first) : 0;
 }
 
 int target_probe(struct target *t, struct images *im)
 {
-	return probe(t, im, 0);
+	int err = probe(t, im, 0);
+
+	for (size_t i = 0; t->cfg->list && t->cfg->libraries && i < t->count && !err; i++)
+		err = MIN(look(im, &t->process[i]), 0);
+	return err;
+}
+
+static int on_notice(void *ctx, void *data, size_t len)
+{
+	struct target *t = ctx;
+	pid_t pid = len < sizeof(pid) ? 0 : *(pid_t *)data;
+
+	if (pid)
+		return hold_member(t, pid);
+	if (!t->is_blind)
+		warn("who comes from another PID namespace is not recorded before its next exec");
+	t->is_blind = true;
+	return 0;
+}
+
+/* From now on notices are heard; who came before they were made is found by looking. */
+static int hear_notices(struct target *t, struct recorder_bpf *bpf)
+{
+	struct epoll_event ev = { .events = EPOLLIN };		/* no process has the number 0 */
+
+	if (!t->cgroup_count)
+		return 0;
+	t->notices = ring_buffer__new(bpf_map__fd(bpf->maps.cgroup_notices), on_notice, t, NULL);
+	if (!t->notices || epoll_ctl(t->epoll, EPOLL_CTL_ADD, ring_buffer__epoll_fd(t->notices), &ev))
+		return fail(-errno, "cannot hear of who comes into a cgroup");
+	return hold_members(t);
 }
 
 int target_begin(struct target *t, struct recorder_bpf *bpf, struct images *im)
@@ -416,8 +485,10 @@ int target_begin(struct target *t, struct recorder_bpf *bpf, struct images *im)
 	__cleanup(free_ptr) void *list = NULL;
 	struct kins k = {};
 	size_t first = 0;
-	int err = 0;
+	int err = hear_notices(t, bpf);
 
+	t->bpf = bpf;
+	t->images = im;
 	for (int look = 0; look < LOOKS_MAX && t->count > first && !err; look++) {
 		err = begin_from(t, bpf, im, first);
 		first = t->count;
@@ -432,7 +503,8 @@ int target_begin(struct target *t, struct recorder_bpf *bpf, struct images *im)
 
 static void find_exe(struct target *t)
 {
-	ssize_t n = readlinkat(t->process[0].proc, "exe", t->exe, sizeof(t->exe) - 1);
+	__cleanup(close_fd) int proc = t->count ? process_folder(t->process[0].pidfd) : -1;
+	ssize_t n = readlinkat(proc, "exe", t->exe, sizeof(t->exe) - 1);
 
 	t->exe[MAX(n, 0)] = '\0';
 }
@@ -462,10 +534,11 @@ void target_destroy(struct target *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->count; i++) {
+	for (size_t i = 0; i < t->count; i++)
 		close_fd(&t->process[i].pidfd);
-		close_fd(&t->process[i].proc);
-	}
+	for (unsigned i = 0; i < t->cgroup_count; i++)
+		close_fd(&t->cgroup[i]);
+	ring_buffer__free(t->notices);
 	close_fd(&t->epoll);
 	free(t->process);
 	free(t->thread);
@@ -478,20 +551,60 @@ int target_fd(const struct target *t)
 	return t->epoll;
 }
 
-bool target_reap(struct target *t)
+/* Forget those that have ended: many may come and go. */
+static void reap(struct target *t)
 {
 	struct epoll_event ev;
-	bool is_left = false;
+	size_t left = 0;
 
-	while (epoll_wait(t->epoll, &ev, 1, 0) == 1) {
+	while (epoll_wait(t->epoll, &ev, 1, 0) == 1 && ev.data.u32) {
 		struct process *p = find(t, ev.data.u32);
 
 		epoll_ctl(t->epoll, EPOLL_CTL_DEL, p->pidfd, NULL);
 		p->has_ended = true;
 	}
-	for (size_t i = 0; i < t->count; i++)
-		is_left |= !t->process[i].has_ended;
-	return !is_left;
+	for (size_t i = 0; i < t->count; i++) {
+		struct process *p = &t->process[i];
+
+		if (!p->has_ended) {
+			t->process[left++] = *p;
+			continue;
+		}
+		bpf_map_delete_elem(bpf_map__fd(t->bpf->maps.targets), &p->pid);
+		close_fd(&p->pidfd);
+	}
+	t->count = left;
+}
+
+static int take_in(struct target *t)
+{
+	uint64_t unnoticed = t->bpf->bss->cgroup_unnoticed;
+	size_t first = t->count;
+	int err = MIN(ring_buffer__consume(t->notices), 0);
+
+	if (!err && unnoticed != t->unnoticed)
+		err = hold_members(t);
+	t->unnoticed = unnoticed;
+	if (err || t->count == first)
+		return err;
+	err = begin_from(t, t->bpf, t->images, first);
+	detail("recording more processes, who came into the cgroup: %zu", t->count - first);
+	return err;
+}
+
+int target_serve(struct target *t, bool *done)
+{
+	int err;
+
+	reap(t);
+	err = t->notices ? take_in(t) : 0;
+	*done = !t->count && !t->notices;
+	return err;
+}
+
+bool target_awaits(const struct target *t)
+{
+	return t->cgroup_count;
 }
 
 size_t target_count(const struct target *t)

@@ -21,18 +21,20 @@ struct target;
 int  target_create(struct target **ret, const struct config *cfg);
 void target_destroy(struct target *t);
 
-void target_plan(struct recorder_bpf *bpf);
+void target_plan(const struct target *t, struct recorder_bpf *bpf);
 
 /* Analyse and probe the programs they run; without BPF programs only choose (--dry-run). */
 int  target_probe(struct target *t, struct images *im);
 
-/* Probe their programs, tell the writer of them, and record them from now on. */
+/* Probe their programs, tell the writer of them, and record them from now on. @bpf and @im are kept. */
 int  target_begin(struct target *t, struct recorder_bpf *bpf, struct images *im);
 
-/* Readable when one has ended; lent. */
+/* Readable when one has ended, or has come into a cgroup; lent. */
 int  target_fd(const struct target *t);
-/* Forget those that have ended. True when none is left. */
-bool target_reap(struct target *t);
+/* Forget those that have ended, record those that have come. @done: none is left, and none will come. */
+int  target_serve(struct target *t, bool *done);
+/* Are there cgroups, into which somebody may come? */
+bool target_awaits(const struct target *t);
 
 size_t	    target_count(const struct target *t);
 const char *target_exe(const struct target *t);	/* path of the program of the first, as /proc tells it; lent */

@@ -10,6 +10,9 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
@@ -254,7 +257,8 @@ static __attribute__((noreturn)) void answer_aside(bool (*trial)(void), int to)
 
 /*
  * Ask @trial in a process of its own, whose end nobody waits for: it is a
- * grandchild, and belongs to init. No answer within two seconds is a no.
+ * grandchild, and belongs to init. No answer within ten seconds is a no: while another
+ * recorder's probes are being let go, placing one has taken more than two.
  */
 static bool ask_aside(bool (*trial)(void))
 {
@@ -275,7 +279,7 @@ static bool ask_aside(bool (*trial)(void))
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	answer.fd = pair[0];
-	if (poll(&answer, 1, 2000) != 1 || read(pair[0], &yes, 1) != 1)
+	if (poll(&answer, 1, 10000) != 1 || read(pair[0], &yes, 1) != 1)
 		yes = 0;
 	close(pair[0]);
 	return yes;
@@ -386,5 +390,26 @@ bool probe_nop5_fork_safe(void)
 bool probe_nop5_fork_safe(void)
 {
 	return true;		/* no such sites: the rewriting is x86's */
+}
+#endif
+
+/* ---- vector registers ---- */
+
+#ifdef __x86_64__
+
+/*
+ * Without XSAVE what the kernel has saved does not say which of it is meant. That bpf_copy_from_user_task()
+ * is there says the kernel is new enough to keep it in a struct fpstate (5.16).
+ */
+bool probe_vector_registers(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE && probe_uprobe_sleepable();
+}
+#else
+bool probe_vector_registers(void)
+{
+	return false;
 }
 #endif

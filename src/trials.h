@@ -19,6 +19,7 @@ bool probe_uprobe_sleepable(void);
 bool probe_write_user(void);
 bool probe_file_lease(void);
 bool probe_nop5_fork_safe(void);
+bool probe_vector_registers(void);
 
 const char *trials_tracefs(void);	/* where tracefs is mounted, or NULL */
 

@@ -1,6 +1,7 @@
 /*
  * bpflink.c - BPF links by bpf(2) itself, where libbpf lacks them.
  */
+#include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <sys/syscall.h>
 
@@ -34,4 +35,21 @@ int bpflink_uprobe_multi(int prog_fd, int attach_type, const char *path, const u
 	int fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 
 	return fd < 0 ? -errno : fd;
+}
+
+int bpflink_iterate(int prog_fd, pid_t pid)
+{
+	union bpf_iter_link_info which = { .task.pid = pid };
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &which, .iter_info_len = sizeof(which));
+	__cleanup(close_fd) int link = bpf_link_create(prog_fd, 0, BPF_TRACE_ITER, pid ? &opts : NULL);
+	__cleanup(close_fd) int iter = link < 0 ? -1 : bpf_iter_create(link);
+	char none[64];
+	ssize_t n;
+
+	if (iter < 0)
+		return -errno;
+	do
+		n = read(iter, none, sizeof(none));
+	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+	return n < 0 ? -errno : 0;
 }

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include "base.h"
+#include "image.h"
 #include "pattern.h"
 
 #define SPECIAL	".?*+-^$|()[]{}"	/* what makes uftrace take a name for a pattern */
@@ -59,6 +60,11 @@ bool pattern_matches(const struct pattern *p, const char *func)
 	default:
 		return !strcmp(p->func, func);
 	}
+}
+
+bool pattern_matches_name(const struct pattern *p, const struct func *f)
+{
+	return f->name && (pattern_matches(p, f->name) || (f->plain && pattern_matches(p, f->plain)));
 }
 
 bool pattern_matches_file(const struct pattern *p, const char *path)

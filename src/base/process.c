@@ -1,6 +1,7 @@
 /*
  * process.c - a pidfd is what a number of ours and one of /proc have in common.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -43,12 +44,43 @@ pid_t process_of_thread(pid_t tid)
 int process_open(pid_t pid)
 {
 	__cleanup(close_fd) int pidfd = syscall(SYS_pidfd_open, pid, 0);
+
+	return pidfd < 0 ? -errno : process_folder(pidfd);
+}
+
+static bool has_program(pid_t tid)
+{
+	char path[32], exe[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", tid);
+	return readlink(path, exe, sizeof(exe)) > 0;
+}
+
+pid_t process_with_program(pid_t pid)
+{
+	pid_t found = has_program(pid) ? pid : 0;
+	struct dirent *e;
+	char path[32];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = found ? NULL : opendir(path);
+	while (dir && !found && (e = readdir(dir)))
+		if (has_program(atoi(e->d_name)))
+			found = atoi(e->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+int process_folder(int pidfd)
+{
+	pid_t pid = process_in_proc(pidfd);
 	char path[32];
 	int fd;
 
-	if (pidfd < 0)
-		return -errno;
-	snprintf(path, sizeof(path), "/proc/%d", process_in_proc(pidfd));
+	/* Threads have such folders, too. */
+	snprintf(path, sizeof(path), "/proc/%d", process_with_program(pid) ?: pid);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -3,6 +3,7 @@
  */
 #include "base.h"
 #include "flow/calls.h"
+#include "flow/record.h"
 #include "flow/segment.h"
 #include "flow/tracker.h"
 
@@ -19,13 +20,14 @@ static bool is_near(uint64_t a, uint64_t b)
 }
 
 static int tell(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *call, uint32_t depth,
-		uint16_t kind, uint16_t ending)
+		uint16_t kind, uint16_t ending, uint64_t began)
 {
 	struct event ev = {
-		.rec = rec, .task = t, .time = c->time, .kind = kind, .ending = ending, .depth = depth, .call = call,
+		.rec = rec, .task = t, .time = c->time, .began = began, .kind = kind, .ending = ending, .depth = depth, .call = call,
 	};
 
 	t->last = c->time;
+	t->last_call = began;
 	c->counts->events++;
 	return segment_event(c->segment, &ev);
 }
@@ -37,7 +39,8 @@ static int close_top(struct calls *c, struct task *t, const struct rec_hdr *rec,
 
 	if (ending == ENDED_INFERRED)
 		c->counts->inferred++;
-	return tell(c, t, rec, call, t->depth, call->kind == REC_SYS_ENTER ? REC_SYS_EXIT : REC_FUNC_EXIT, ending);
+	return tell(c, t, rec, call, t->depth, call->kind == REC_SYS_ENTER ? REC_SYS_EXIT : REC_FUNC_EXIT, ending,
+		    c->time);
 }
 
 static int close_down_to(struct calls *c, struct task *t, const struct rec_hdr *rec, size_t depth)
@@ -91,6 +94,14 @@ static int close_left(struct calls *c, struct task *t, const struct rec_hdr *rec
 	return close_down_to(c, t, rec, depth);
 }
 
+/* Not before the task did, which may have been unknown until now, nor before what was told of its calls. */
+static uint64_t began_in_order(const struct calls *c, const struct task *t, const struct rec_hdr *rec)
+{
+	if (!(rec->flags & REC_F_HELD))
+		return c->time;
+	return MIN(MAX(record_began(rec), MAX(t->begin, t->last_call)), c->time);
+}
+
 int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *call)
 {
 	int err = close_open_syscall(c, t, rec);
@@ -101,7 +112,7 @@ int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, cons
 	if (err)
 		return err;
 	t->call[t->depth++] = *call;
-	return tell(c, t, rec, &t->call[t->depth - 1], t->depth - 1, call->kind, ENDED_SEEN);
+	return tell(c, t, rec, &t->call[t->depth - 1], t->depth - 1, call->kind, ENDED_SEEN, began_in_order(c, t, rec));
 }
 
 static bool is_call_of(const struct call *call, uint32_t id, uint64_t sp)

@@ -1,6 +1,7 @@
 /*
  * record.c - the record table, and the check of records that come from a file.
  */
+#include "base.h"
 #include "flow/record.h"
 
 #define ROW(kind, type, cls)	[kind] = { #kind, sizeof(struct type), cls }
@@ -42,16 +43,25 @@ static bool value_is_sane(const struct rec_value *v, size_t room)
 {
 	if (room < sizeof(*v) || v->room > room - sizeof(*v) || v->len > v->room || v->room % 8)
 		return false;
-	if (v->format >= VALUE_FORMATS || (v->size != 1 && v->size != 2 && v->size != 4 && v->size != 8))
-		return false;
-	return v->len == 8 || (v->format == VALUE_STRING && !(v->flags & TEXT_FAULT));
+	switch (v->format) {
+	case VALUE_STRUCT:
+		return v->size && v->len > ROUND_UP(v->size, 8) && !v->bytes[v->len - 1];
+	case VALUE_FLOAT:
+		return v->len == 16 && (v->size == 4 || v->size == 8 || v->size == 10);
+	case VALUE_STRING:
+	case VALUE_STD_STRING:
+		return v->size == 8 && (v->len == 8 || !(v->flags & TEXT_FAULT));
+	default:
+		return v->format < VALUE_FORMATS && v->len == 8 &&
+		       (v->size == 1 || v->size == 2 || v->size == 4 || v->size == 8);
+	}
 }
 
 /* An entry has arguments, none of them twice; an exit has one value, the result, if any. */
-static bool values_are_sane(const struct rec_func_args *r)
+static bool values_are_sane(const struct rec_func_args *r, const char *end)
 {
-	const char *at = r->values, *end = (const char *)r + r->f.hdr.size;
-	uint64_t seen = r->f.hdr.kind == REC_FUNC_ENTRY_ARGS ? 1 : ~1ull;
+	uint64_t other = r->f.hdr.kind == REC_FUNC_ENTRY_ARGS ? 1 : ~1ull, seen[2] = { other, other };
+	const char *at = r->values;
 
 	if (r->values_len > end - at)
 		return false;
@@ -59,9 +69,13 @@ static bool values_are_sane(const struct rec_func_args *r)
 	while (at < end) {
 		const struct rec_value *v = (const void *)at;
 
-		if (!value_is_sane(v, end - at) || v->index >= 64 || seen >> v->index & 1)
+		bool is_float = v->format == VALUE_FLOAT;
+
+		if (!value_is_sane(v, end - at) || v->index >= 64 || seen[is_float] >> v->index & 1)
 			return false;
-		seen |= 1ull << v->index;
+		seen[is_float] |= 1ull << v->index;
+		if (!v->index)
+			seen[!is_float] |= 1;
 		at += sizeof(*v) + v->room;
 	}
 	return true;
@@ -75,6 +89,16 @@ static bool counts_are_sane(const struct rec_lost *r)
 	return true;
 }
 
+uint64_t record_began(const struct rec_hdr *rec)
+{
+	return rec->flags & REC_F_HELD ? *(const uint64_t *)((const char *)rec + rec->size - sizeof(uint64_t)) : rec->time;
+}
+
+static bool is_entry(uint16_t kind)
+{
+	return kind == REC_FUNC_ENTRY || kind == REC_FUNC_ENTRY_ARGS || kind == REC_SYS_ENTER;
+}
+
 bool record_is_sane(const struct rec_hdr *rec, size_t room)
 {
 	const char *end;
@@ -83,6 +107,12 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 	    rec->size < record_kinds[rec->kind].size)
 		return false;
 	end = (const char *)rec + rec->size;
+	if (rec->flags & REC_F_HELD) {
+		end -= sizeof(uint64_t);
+		if (!is_entry(rec->kind) || rec->flags & REC_F_BY_IP ||
+		    (size_t)(end - (const char *)rec) < record_kinds[rec->kind].size || record_began(rec) > rec->time)
+			return false;
+	}
 	switch (rec->kind) {
 	case REC_TASK_NEW:
 		return ((const struct rec_task_new *)rec)->new_tid != rec->tid;
@@ -103,7 +133,7 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 	}
 	case REC_FUNC_ENTRY_ARGS:
 	case REC_FUNC_EXIT_ARGS:
-		return values_are_sane((const void *)rec);
+		return values_are_sane((const void *)rec, end);
 	case REC_TASK_LOST:
 	case REC_LOST:
 		return counts_are_sane((const void *)rec);

@@ -20,6 +20,9 @@ struct record_kind {
 
 extern const struct record_kind record_kinds[REC_KINDS];
 
+/* When the call began whose entry @rec is, a sane record: its time, or earlier for one that was held back. */
+uint64_t record_began(const struct rec_hdr *rec);
+
 /* Is @rec, of which @room bytes can be read, whole: a known kind, of a sane size, its texts inside it? */
 bool record_is_sane(const struct rec_hdr *rec, size_t room);
 

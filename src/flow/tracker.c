@@ -282,11 +282,14 @@ static int task_end(struct tracker *tr, struct task *t)
 static struct task *task_unannounced(struct tracker *tr, const struct rec_hdr *rec)
 {
 	struct task *leader = rec->tid != rec->pid ? task_find(tr, rec->pid) : NULL;
-	struct session *s = leader ? leader->session : session_create(tr, rec->pid, tr->calls.time);
+	uint64_t begin = MIN(record_began(rec), tr->calls.time);
+	struct session *s = leader ? leader->session : session_create(tr, rec->pid, begin);
 	struct task *t = s ? task_create(tr, rec->pid, rec->tid, leader) : NULL;
 
-	if (t)
+	if (t) {
 		t->session = s;
+		t->begin = begin;
+	}
 	return t;
 }
 
@@ -305,7 +308,9 @@ static void set_comm(struct task *t, const char comm[REC_COMM])
 /* An event that is neither the begin nor the end of a call. */
 static int tell(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
-	struct event ev = { .rec = rec, .task = t, .time = tr->calls.time, .kind = rec->kind, .depth = t->depth };
+	struct event ev = {
+		.rec = rec, .task = t, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind, .depth = t->depth,
+	};
 
 	t->last = ev.time;
 	tr->counts.events++;

@@ -9,9 +9,10 @@
  * nursery, not from the recorder, whose memory must not be inherited.
  *
  *	recorder --control socket--> nursery: 'w' make a worker, answered by a byte with its socket; 'k' kill it
- *	recorder --worker socket---> worker:  'r' or, for facts, 'f' with the file, answered by struct answer and
- *					      the packed image
+ *	recorder --worker socket---> worker:  a word of depth_word with the file, answered by struct answer and
+ *					      the packed image; 's' goes before 'r' with its debug file
  */
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -25,6 +26,7 @@
 #include "child.h"
 
 #define FILE_TIMEOUT_MS	20000
+#define DEBUG_TIMEOUT_MS 4000u	/* it ends by itself before that, unless libdw is caught in a loop */
 #define NURSE_TIMEOUT_MS 5000
 #define ANSWER_MAX	(512u << 20)	/* bytes; a browser's 700 000 functions make about 120 MB */
 
@@ -40,6 +42,7 @@ struct answer {
 	int32_t	 err;		/* 0, or what image_read() returned */
 	uint32_t pad;
 	uint64_t len;		/* bytes that follow */
+	char	 debug_link[NAME_MAX + 1];	/* image.debug_link; "": none */
 };
 
 static int64_t now_ms(void)
@@ -48,6 +51,16 @@ static int64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+/* What the worker is asked for, by enum image_depth. */
+static const char depth_word[] = { 'r', 'f', 'd', 'l', '\0' };
+
+static enum image_depth depth_of(int word)
+{
+	const char *at = word ? strchr(depth_word, word) : NULL;
+
+	return at ? at - depth_word : IMAGE_FUNCTIONS;
 }
 
 /* One byte, with @fd beside it when that is not -1. */
@@ -112,7 +125,7 @@ static int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-static int answer_one(int sock, int fd, enum image_depth depth, image_reader read)
+static int answer_one(int sock, int fd, int debug_fd, enum image_depth depth, image_reader read)
 {
 	struct answer answer = { 0 };
 	struct image *img = NULL;
@@ -120,9 +133,11 @@ static int answer_one(int sock, int fd, enum image_depth depth, image_reader rea
 	size_t len = 0;
 	int err;
 
-	answer.err = read(&img, fd, depth);
+	answer.err = read(&img, fd, debug_fd, depth);
 	if (!answer.err)
 		answer.err = image_pack(img, &block, &len);
+	if (!answer.err && img->debug_link)
+		snprintf(answer.debug_link, sizeof(answer.debug_link), "%s", img->debug_link);
 	image_destroy(img);
 	if (!answer.err && len > ANSWER_MAX)
 		answer.err = -EFBIG;
@@ -135,7 +150,7 @@ static int answer_one(int sock, int fd, enum image_depth depth, image_reader rea
 
 static void __attribute__((noreturn)) work(int sock, image_reader read)
 {
-	int fd, word, err = sandbox_filter_syscalls();
+	int fd, word, debug_fd = -1, err = sandbox_filter_syscalls();
 
 	while (!err) {
 		word = take_word(sock, &fd);
@@ -143,8 +158,15 @@ static void __attribute__((noreturn)) work(int sock, image_reader read)
 			break;
 		if (fd < 0)
 			continue;
-		err = answer_one(sock, fd, word == 'f' ? IMAGE_FACTS : IMAGE_FUNCTIONS, read);
+		if (word == 's') {
+			debug_fd = fd;
+			continue;
+		}
+		err = answer_one(sock, fd, debug_fd, depth_of(word), read);
 		close(fd);
+		if (debug_fd >= 0)
+			close(debug_fd);
+		debug_fd = -1;
 	}
 	_exit(err ? 1 : 0);
 }
@@ -296,7 +318,7 @@ int image_child_start_with(struct image_child **ret, image_reader read, unsigned
 
 int image_child_start(struct image_child **ret)
 {
-	return image_child_start_with(ret, image_read, FILE_TIMEOUT_MS);
+	return image_child_start_with(ret, image_read_with, FILE_TIMEOUT_MS);
 }
 
 void image_child_stop(struct image_child *c)
@@ -378,16 +400,23 @@ static int read_all(int sock, void *data, size_t len, int64_t until)
 	return 0;
 }
 
+/* A name that the child gave, and that is to be looked for in folders. */
+static bool is_file_name(const char *name, size_t size)
+{
+	return strnlen(name, size) < size && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
+}
+
 /* Sets *@refused to what image_read() said of the file; returns what went wrong with the worker itself. */
-static int ask(struct image_child *c, struct image **ret, int fd, enum image_depth depth, int *refused)
+static int ask(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth, int *refused)
 {
 	__cleanup(free_ptr) void *block = NULL;
-	int64_t until = now_ms() + c->timeout_ms;
+	int64_t until = now_ms() + (depth >= IMAGE_DEBUG ? MIN(c->timeout_ms, DEBUG_TIMEOUT_MS) : c->timeout_ms);
 	struct answer answer;
 	int err;
 
 	*refused = 0;
-	err = send_word(c->worker, depth == IMAGE_FACTS ? 'f' : 'r', fd);
+	err = debug_fd < 0 ? 0 : send_word(c->worker, 's', debug_fd);
+	err = err ?: send_word(c->worker, depth_word[depth], fd);
 	err = err ?: read_all(c->worker, &answer, sizeof(answer), until);
 	if (err)
 		return err;
@@ -395,27 +424,39 @@ static int ask(struct image_child *c, struct image **ret, int fd, enum image_dep
 		*refused = answer.err;
 		return answer.err < 0 && answer.err > -4096 && !answer.len ? 0 : -EPIPE;
 	}
-	if (answer.len > ANSWER_MAX)
+	if (answer.len > ANSWER_MAX || !is_file_name(answer.debug_link, sizeof(answer.debug_link)))
 		return -EPIPE;
 	block = malloc(answer.len + 1);
 	if (!block)
 		return -ENOMEM;
 	err = read_all(c->worker, block, answer.len, until);
 	err = err ?: image_unpack(ret, block, answer.len);
+	if (!err && *answer.debug_link)
+		(*ret)->debug_link = strdup(answer.debug_link);
 	return err == -EBADMSG ? -EPIPE : err;	/* the worker lies: it is no longer ours */
 }
 
-int image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth)
+static int read_files(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth)
 {
 	int refused, err = have_worker(c);
 
 	if (err)
 		return err;
-	err = ask(c, ret, fd, depth, &refused);
+	err = ask(c, ret, fd, debug_fd, depth, &refused);
 	if (!err)
 		return refused;
 	close(c->worker);
 	c->worker = -1;
 	(void)send_word(c->control, 'k', -1);
 	return err == -ETIMEDOUT || err == -ENOMEM ? err : -EPIPE;
+}
+
+int image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth)
+{
+	return read_files(c, ret, fd, -1, depth);
+}
+
+int image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd)
+{
+	return read_files(c, ret, fd, debug_fd, IMAGE_FUNCTIONS);
 }

@@ -6,8 +6,8 @@
 
 #include "image.h"
 
-/* As image_read(). Tests give one that crashes, hangs or tries what the sandbox forbids. */
-typedef int (*image_reader)(struct image **ret, int fd, enum image_depth depth);
+/* As image_read_with(). Tests give one that crashes, hangs or tries what the sandbox forbids. */
+typedef int (*image_reader)(struct image **ret, int fd, int debug_fd, enum image_depth depth);
 
 int image_child_start_with(struct image_child **ret, image_reader read, unsigned timeout_ms);
 

@@ -22,6 +22,10 @@ int elf_read(const struct elf *e, uint64_t offset, uint64_t len, struct piece *r
 	data = malloc(len + 1);
 	if (!data)
 		return -ENOMEM;
+	if (e->memory) {
+		memcpy(data, e->memory + offset, len);
+		got = len;
+	}
 	while (got < len) {
 		ssize_t n = pread(e->fd, data + got, len - got, offset + got);
 
@@ -184,6 +188,23 @@ static int read_sections(struct elf *e)
 	return err == -ENOENT ? -EBADMSG : err;
 }
 
+static int read_head(struct elf *e)
+{
+	struct piece piece;
+	int err = elf_read(e, 0, sizeof(e->head), &piece);
+
+	if (err)
+		return err == -EBADMSG ? -ENOEXEC : err;	/* shorter than any ELF file */
+	memcpy(&e->head, piece.data, sizeof(e->head));
+	piece_free(&piece);
+	return check_head(&e->head);
+}
+
+int elf_open_sections(struct elf *e)
+{
+	return read_head(e) ?: read_sections(e);
+}
+
 int elf_open(struct elf *e, int fd)
 {
 	struct piece piece;
@@ -196,12 +217,7 @@ int elf_open(struct elf *e, int fd)
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	e->file_bytes = st.st_size;
-	err = elf_read(e, 0, sizeof(e->head), &piece);
-	if (err)
-		return err == -EBADMSG ? -ENOEXEC : err;	/* shorter than any ELF file */
-	memcpy(&e->head, piece.data, sizeof(e->head));
-	piece_free(&piece);
-	err = check_head(&e->head);
+	err = read_head(e);
 	if (err)
 		return err;
 	err = elf_read(e, e->head.e_phoff, e->head.e_phnum * sizeof(Elf64_Phdr), &piece);

@@ -31,7 +31,8 @@ struct piece {
 };
 
 struct elf {
-	int	     fd;	/* lent */
+	int	     fd;	/* lent; -1: memory has the file */
+	const uint8_t *memory;	/* lent */
 	uint64_t     file_bytes;
 	Elf64_Ehdr   head;
 	Elf64_Phdr  *seg;	/* owned, seg_count of them */
@@ -42,6 +43,8 @@ struct elf {
 
 /* -ENOEXEC: no ELF executable or library of this machine. -EBADMSG: one that contradicts itself. */
 int  elf_open(struct elf *e, int fd);
+/* A debug file, for its sections alone: its segments have nothing in them. @e: fd or memory, and file_bytes, are set. */
+int  elf_open_sections(struct elf *e);
 void elf_close(struct elf *e);
 
 /* @ret is freed by piece_free(). -EBADMSG past the end of the file, -EFBIG above PIECE_MAX. */

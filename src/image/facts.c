@@ -63,7 +63,7 @@ static void take_note(struct image *img, uint32_t type, const char *owner, const
 		img->is_go = true;
 }
 
-static void read_notes(struct image *img, const struct piece *p)
+void notes_read(struct image *img, const struct piece *p)
 {
 	uint32_t name_len, desc_len, type;
 	size_t at = 0;
@@ -91,7 +91,7 @@ static int find_notes(struct reader *r)
 		err = elf_read(&r->elf, s->p_offset, MIN(s->p_filesz, (uint64_t)NOTES_MAX), &p);
 		if (err)
 			return err;
-		read_notes(r->img, &p);
+		notes_read(r->img, &p);
 		piece_free(&p);
 	}
 	return 0;
@@ -132,6 +132,57 @@ static int find_go(struct reader *r)
 	return err == -ENOENT ? 0 : err;
 }
 
+/* One more name; those that are paths, or would not stand in a list of names, are left out. */
+static int add_needed(struct image *img, const char *name)
+{
+	size_t had = img->needed ? strlen(img->needed) + 1 : 0, len = strlen(name);
+	char *more;
+
+	if (!len || strpbrk(name, "/:") || had + len + 1 > NEEDED_MAX)
+		return 0;
+	more = realloc(img->needed, had + len + 1);
+	if (!more)
+		return -ENOMEM;
+	img->needed = more;
+	if (had)
+		more[had - 1] = ':';
+	strcpy(more + had, name);
+	return 0;
+}
+
+static int add_all_needed(struct reader *r, const struct piece *tags, const struct piece *strings)
+{
+	int err = 0;
+
+	for (size_t at = 0; at + sizeof(Elf64_Dyn) <= tags->len && !err; at += sizeof(Elf64_Dyn)) {
+		Elf64_Dyn dyn;
+
+		memcpy(&dyn, tags->data + at, sizeof(dyn));
+		if (dyn.d_tag == DT_NULL)
+			break;
+		if (dyn.d_tag == DT_NEEDED)
+			err = add_needed(r->img, piece_string(strings, dyn.d_un.d_val));
+	}
+	return err;
+}
+
+static int find_needed(struct reader *r)
+{
+	const Elf64_Phdr *seg = elf_segment(&r->elf, PT_DYNAMIC);
+	struct piece tags = { 0 }, strings = { 0 };
+	struct dynamic d;
+	int err;
+
+	if (!seg || dynamic_read(&r->elf, &d) || !d.value[DT_NEEDED])
+		return 0;
+	err = elf_read(&r->elf, seg->p_offset, seg->p_filesz, &tags);
+	err = err ?: elf_read_addr(&r->elf, d.value[DT_STRTAB], d.value[DT_STRSZ], &strings);
+	err = err ?: add_all_needed(r, &tags, &strings);
+	piece_free(&tags);
+	piece_free(&strings);
+	return err == -ENOMEM ? err : 0;	/* a file that tells it wrong is mapped without */
+}
+
 int facts_read(struct reader *r)
 {
 	int err = find_place(r);
@@ -139,6 +190,7 @@ int facts_read(struct reader *r)
 	err = err ?: read_interp(r);
 	err = err ?: find_notes(r);
 	err = err ?: find_go(r);
+	err = err ?: find_needed(r);
 	if (err)
 		return err;
 	r->img->has_unwinder = elf_section(&r->elf, ".gcc_except_table") != NULL;

@@ -2,6 +2,7 @@
  * image.c - an executable file, read: from its bytes to a list of functions with their sites.
  */
 #include "base.h"
+#include "debug.h"
 #include "image.h"
 #include "reader.h"
 
@@ -194,6 +195,7 @@ static int make_functions(struct reader *r)
 	img->unwind_site = file_offset(r, r->elf.head.e_entry);
 	img->names = TAKE(r->names);
 	img->names_len = r->names_len;
+	img->has_plain = true;
 	img->func = calloc(MAX(r->found_count, 1ul), sizeof(*img->func));
 	if (!img->func)
 		return -ENOMEM;
@@ -213,6 +215,7 @@ static int make_functions(struct reader *r)
 			.site_class = f->site_class,
 			.flags = f->flags,
 			.name = img->names + f->name,
+			.plain = image_plain(img, img->names + f->name),
 		};
 	}
 	return 0;
@@ -237,24 +240,48 @@ static int read_functions(struct reader *r)
 	return err ?: sites_choose(r);
 }
 
+static int read_debug(struct reader *r, int fd, enum image_depth depth)
+{
+	int err = elf_open(&r->elf, fd);
+
+	err = err ?: facts_read(r);
+	if (!err && !elf_section(&r->elf, ".debug_info") && !elf_section(&r->elf, ".zdebug_info"))
+		return -ENOENT;
+	return err ?: dwarf_read(&r->img->debug, &r->elf, r->img->load_addr, depth == IMAGE_DEBUG_LINES);
+}
+
+static int read_all(struct reader *r, int fd)
+{
+	uint32_t none;
+	int err;
+
+	err = elf_open(&r->elf, fd);
+	err = err ?: reader_name(r, "", &none);
+	err = err ?: facts_read(r);
+	err = err ?: read_code(r);
+	err = err ?: find_spans(r);
+	err = err ?: symbols_read(r);
+	err = err ?: walker_read(r);
+	err = err ?: r->facts_only ? symbols_sort(r) : read_functions(r);
+	return err ?: make_functions(r);
+}
+
 int image_read(struct image **ret, int fd, enum image_depth depth)
 {
-	__cleanup(reader_free) struct reader r = { .elf.fd = -1, .facts_only = depth == IMAGE_FACTS };
-	uint32_t none;
+	return image_read_with(ret, fd, -1, depth);
+}
+
+int image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth depth)
+{
+	__cleanup(reader_free) struct reader r = {
+		.elf.fd = -1, .debug_fd = debug_fd, .facts_only = depth == IMAGE_FACTS,
+	};
 	int err;
 
 	r.img = calloc(1, sizeof(*r.img));
 	if (!r.img)
 		return -ENOMEM;
-	err = elf_open(&r.elf, fd);
-	err = err ?: reader_name(&r, "", &none);
-	err = err ?: facts_read(&r);
-	err = err ?: read_code(&r);
-	err = err ?: find_spans(&r);
-	err = err ?: symbols_read(&r);
-	err = err ?: walker_read(&r);
-	err = err ?: r.facts_only ? symbols_sort(&r) : read_functions(&r);
-	err = err ?: make_functions(&r);
+	err = depth >= IMAGE_DEBUG ? read_debug(&r, fd, depth) : read_all(&r, fd);
 	if (!err)
 		*ret = TAKE(r.img);
 	return err;
@@ -266,9 +293,21 @@ void image_destroy(struct image *img)
 		return;
 	free(img->path);
 	free(img->interp);
+	free(img->debug_link);
+	free(img->needed);
 	free(img->func);
 	free(img->names);
+	debug_destroy(img->debug);
 	free(img);
+}
+
+const char *image_plain(const struct image *img, const char *name)
+{
+	const char *plain = name + strlen(name) + 1;
+
+	if (!img->has_plain || (strncmp(name, "_Z", 2) && strncmp(name, "_R", 2)))
+		return NULL;
+	return plain < img->names + img->names_len && *plain ? plain : NULL;
 }
 
 uint64_t image_offset(const struct image *img, const struct func *f)

@@ -8,6 +8,7 @@
  * can hurt no one but that target.
  */
 #include "base.h"
+#include "debug.h"
 #include "image.h"
 
 #define MAGIC		0x31676d6972636572ull	/* "recrimg1" */
@@ -20,10 +21,13 @@
 enum {
 	IS_GO = 1, IS_PIE = 2, HAS_UNWINDER = 4, IS_STRIPPED = 8, SWITCHES_STACKS = 16,
 	WALKER_SHIFT = 5, WALKER = 3 << WALKER_SHIFT,	/* enum walker */
-	IMAGE_FLAGS = 127
+	HAS_PLAIN = 128,
+	HAS_DEBUG = 256,		/* the block of a struct debug comes last */
+	HAS_NEEDED = 512,		/* image.needed comes before that */
+	IMAGE_FLAGS = 1023
 };
 
-/* The head of the block; then func_count packed_funcs, then the three texts. */
+/* The head of the block; then func_count packed_funcs, then the texts: path, interp, names, and what is left is needed. */
 struct packed_head {
 	uint64_t magic, len;
 	uint64_t ino;
@@ -51,7 +55,8 @@ static uint32_t flags_of(const struct image *img)
 {
 	return (img->is_go ? IS_GO : 0) | (img->is_pie ? IS_PIE : 0) | (img->has_unwinder ? HAS_UNWINDER : 0) |
 	       (img->is_stripped ? IS_STRIPPED : 0) | (img->switches_stacks ? SWITCHES_STACKS : 0) |
-	       (uint32_t)img->walker << WALKER_SHIFT;
+	       (img->has_plain ? HAS_PLAIN : 0) | (uint32_t)img->walker << WALKER_SHIFT |
+	       (img->debug ? HAS_DEBUG : 0) | (img->needed ? HAS_NEEDED : 0);
 }
 
 static void pack_head(const struct image *img, struct packed_head *h)
@@ -68,7 +73,10 @@ static void pack_head(const struct image *img, struct packed_head *h)
 		.no_plt_calls = img->no_plt_calls,
 	};
 	memcpy(h->build_id, img->build_id, sizeof(h->build_id));
-	h->len = sizeof(*h) + h->func_count * sizeof(struct packed_func) + h->path_len + h->interp_len + h->names_len;
+	h->len = sizeof(*h) + h->func_count * sizeof(struct packed_func) + h->path_len + h->interp_len + h->names_len +
+		 (img->needed ? strlen(img->needed) + 1 : 0);
+	if (img->debug)
+		h->len += debug_packed_len(img->debug);
 }
 
 int image_pack(const struct image *img, void **ret, size_t *len)
@@ -98,6 +106,11 @@ int image_pack(const struct image *img, void **ret, size_t *len)
 	memcpy(text + h.path_len, img->interp ?: "", h.interp_len);
 	if (h.names_len)
 		memcpy(text + h.path_len + h.interp_len, img->names, h.names_len);
+	text += h.path_len + h.interp_len + h.names_len;
+	if (img->needed)
+		strcpy((char *)text, img->needed);
+	if (img->debug)
+		debug_pack(img->debug, text + (img->needed ? strlen(img->needed) + 1 : 0));
 	*ret = block;
 	*len = h.len;
 	return 0;
@@ -113,7 +126,7 @@ static bool is_sane_head(const struct packed_head *h, size_t len)
 	if (h->func_count > FUNCS_MAX || h->names_len > len || h->path_len > len || h->interp_len > len)
 		return false;
 	want += h->func_count * sizeof(struct packed_func) + h->path_len + h->interp_len + h->names_len;
-	if (want != len || (h->func_count && !h->names_len))
+	if (want > len || (h->func_count && !h->names_len))
 		return false;
 	memcpy(id, h->build_id, sizeof(h->build_id));
 	if (id[strspn(id, "0123456789abcdef")])
@@ -147,6 +160,17 @@ static int take_text(char **ret, const char *text, size_t len)
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* The one text whose length nothing tells but its NUL. Moves @at behind it. */
+static int take_needed(struct image *img, const struct packed_head *h, const char **at, const char *end)
+{
+	size_t len = h->flags & HAS_NEEDED ? strnlen(*at, end - *at) + 1 : 0;
+
+	if (len > (size_t)(end - *at) || (!(h->flags & HAS_DEBUG) && *at + len != end))
+		return -EBADMSG;
+	*at += len;
+	return take_text(&img->needed, *at - len, len);
+}
+
 static int take_names(struct image *img, const char *names, size_t len)
 {
 	if (!len)
@@ -154,8 +178,8 @@ static int take_names(struct image *img, const char *names, size_t len)
 	if (names[len - 1])
 		return -EBADMSG;
 	for (size_t i = 0; i < len; i++)
-		if (names[i] && ((unsigned char)names[i] <= ' ' || names[i] == 0x7f))
-			return -EBADMSG;	/* they are written into files of lines and words */
+		if (names[i] && ((unsigned char)names[i] < ' ' || names[i] == 0x7f))
+			return -EBADMSG;	/* they are written into files of lines */
 	img->names = malloc(len);
 	if (!img->names)
 		return -ENOMEM;
@@ -180,6 +204,7 @@ static int take_funcs(struct image *img, const struct packed_head *h, const uint
 			.site = pf.site, .nop5_site = pf.nop5_site, .entry_site = pf.entry_site,
 			.sp_offset = pf.sp_offset, .entry_sp_offset = pf.entry_sp_offset,
 			.site_class = pf.site_class, .flags = pf.flags, .name = img->names + pf.name,
+			.plain = image_plain(img, img->names + pf.name),
 		};
 		prev = pf;
 	}
@@ -207,6 +232,7 @@ static void take_head(struct image *img, const struct packed_head *h)
 	img->is_stripped = h->flags & IS_STRIPPED;
 	img->switches_stacks = h->flags & SWITCHES_STACKS;
 	img->walker = (h->flags & WALKER) >> WALKER_SHIFT;
+	img->has_plain = h->flags & HAS_PLAIN;
 	img->go_minor = h->go_minor;
 	img->no_plt_calls = h->no_plt_calls;
 }
@@ -235,6 +261,10 @@ int image_unpack(struct image **ret, const void *data, size_t len)
 	err = err ?: take_text(&img->interp, text + h.path_len, h.interp_len);
 	err = err ?: take_names(img, text + h.path_len + h.interp_len, h.names_len);
 	err = err ?: take_funcs(img, &h, funcs);
+	text += h.path_len + h.interp_len + h.names_len;
+	err = err ?: take_needed(img, &h, &text, (const char *)data + len);
+	if (!err && h.flags & HAS_DEBUG)
+		err = debug_unpack(&img->debug, text, (const char *)data + len - text);
 	if (err)
 		return err;
 	*ret = TAKE(img);

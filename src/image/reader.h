@@ -50,6 +50,7 @@ struct found {
 
 struct reader {
 	struct elf    elf;
+	int	      debug_fd;		/* a file that may be its debug file, lent; -1: none */
 	struct image *img;		/* half made */
 	struct code  *code;
 	struct span  *span;		/* by address */
@@ -87,6 +88,9 @@ int dynamic_read(const struct elf *e, struct dynamic *d);	/* -ENOENT: a static p
 /* By PT_DYNAMIC, for files without section headers. Free both pieces, error or not. */
 int dynamic_symbols(const struct elf *e, struct piece *syms, struct piece *strings);
 
+/* Functions of the table @sec of @e, and, with or without them, what its names tell of the image. */
+int symbols_table(struct reader *r, const struct elf *e, const Elf64_Shdr *sec, bool functions);
+int debug_read(struct reader *r);		/* symbols that were taken out of the file; image.is_stripped says if there are any */
 int symbols_read(struct reader *r);		/* functions, and what imports and names tell of the image */
 int ehframe_read(struct reader *r);		/* functions and sizes that symbols do not tell; after symbols_sort() */
 int gopcln_read(struct reader *r);		/* functions of a Go program that has no symbols */
@@ -95,8 +99,15 @@ int slots_read(struct reader *r);		/* before plt_read() and sites_choose() */
 int plt_read(struct reader *r);
 int sites_choose(struct reader *r);		/* found[] sorted by then */
 
+/* The functions that DWARF tells of; dwarf.c. -ENOENT: it has none. */
+int dwarf_read(struct debug **ret, const struct elf *e, uint64_t load_addr, bool wants_lines);
+
 int facts_read(struct reader *r);		/* build-id, interpreter, Go */
+void notes_read(struct image *img, const struct piece *p);	/* build-id, Go */
 int walker_read(struct reader *r);		/* image.walker; after symbols_read() */
+
+/* The plain name (func.plain) of @mangled, cut to @room; returns its length, 0: it has none. */
+size_t name_plain(const char *mangled, char *to, size_t room);
 
 /* FUNC_* of a function for its name; @is_go: names of Go's runtime count too. */
 unsigned name_flags(const char *name, bool is_go);

@@ -2,6 +2,7 @@
  * sandbox.c - what the image child gives up before it looks at a foreign file.
  */
 #include <asm/unistd.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -74,6 +75,8 @@ int sandbox_leave_privileges(void)
 /* Each leaves the call's number loaded for the next. */
 #define ALLOW_CALL(nr)							\
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), ALLOW
+#define REFUSE_CALL(nr, err)						\
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), RETURN(SECCOMP_RET_ERRNO | (err))
 #define ALLOW_WITHOUT(nr, arg, bits)	/* when argument @arg has none of @bits */	\
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 4),			\
 	LOAD(ARG_LOW(arg)),						\
@@ -98,6 +101,13 @@ int sandbox_filter_syscalls(void)
 		ALLOW_CALL(__NR_lseek),
 		ALLOW_CALL(__NR_fstat),
 		ALLOW_IF(__NR_newfstatat, 3, 0x1000),		/* AT_EMPTY_PATH: how glibc spells fstat() */
+		ALLOW_IF(__NR_fcntl, 1, F_GETFD),		/* libelf asks whether a descriptor is one */
+		/* libdw would look for other files: those are not to be had, which it takes well */
+		REFUSE_CALL(__NR_openat, EACCES),
+#ifdef __NR_readlink
+		REFUSE_CALL(__NR_readlink, EINVAL),		/* as of what is no link */
+#endif
+		REFUSE_CALL(__NR_readlinkat, EINVAL),
 		ALLOW_CALL(__NR_brk),
 		ALLOW_CALL(__NR_munmap),
 		ALLOW_CALL(__NR_mremap),

@@ -2,20 +2,15 @@
  * symbols.c - functions from the symbol tables.
  *
  * .symtab holds all of .dynsym and more, so .dynsym is only asked where a file
- * is stripped; its imports are always looked at, for what they tell of the image.
+ * is stripped, beside its debug file; its imports are always looked at, for what they tell of the image.
  */
 #include "base.h"
 #include "reader.h"
 
 #define NAME_BYTES_MAX	4096	/* a mangled C++ name may be long; longer ones are cut */
 
-int reader_name(struct reader *r, const char *name, uint32_t *ret)
+static int add_name(struct reader *r, const char *name, size_t len)
 {
-	size_t len = strnlen(name, NAME_BYTES_MAX);
-	const char *at = len ? memchr(name + 1, '@', len - 1) : NULL;
-
-	if (at)
-		len = at - name;
 	while (r->names_len + len + 1 > r->names_room) {
 		size_t room = r->names_room ? r->names_room * 2 : 65536;
 		char *names = room > PIECE_MAX ? NULL : realloc(r->names, room);
@@ -25,14 +20,31 @@ int reader_name(struct reader *r, const char *name, uint32_t *ret)
 		r->names = names;
 		r->names_room = room;
 	}
-	if (!r->names_len)
-		r->names[r->names_len++] = '\0';
-	*ret = len ? r->names_len : 0;
-	for (size_t i = 0; i < len; i++)
-		r->names[r->names_len++] = (unsigned char)name[i] <= ' ' || name[i] == 0x7f ? '_' : name[i];
-	if (len)
-		r->names[r->names_len++] = '\0';
+	memcpy(r->names + r->names_len, name, len);
+	r->names_len += len;
+	r->names[r->names_len++] = '\0';
 	return 0;
+}
+
+int reader_name(struct reader *r, const char *name, uint32_t *ret)
+{
+	char clean[NAME_BYTES_MAX + 1], plain[NAME_BYTES_MAX];
+	size_t len = strnlen(name, NAME_BYTES_MAX);
+	const char *at = len ? memchr(name + 1, '@', len - 1) : NULL;
+	int err = r->names_len ? 0 : add_name(r, "", 0);
+
+	*ret = 0;
+	len = at ? (size_t)(at - name) : len;
+	if (err || !len)
+		return err;
+	for (size_t i = 0; i < len; i++)
+		clean[i] = (unsigned char)name[i] <= ' ' || name[i] == 0x7f ? '_' : name[i];
+	clean[len] = '\0';
+	*ret = r->names_len;
+	err = add_name(r, clean, len);
+	if (err || (strncmp(clean, "_Z", 2) && strncmp(clean, "_R", 2)))
+		return err;
+	return add_name(r, plain, r->facts_only ? 0 : name_plain(clean, plain, sizeof(plain)));
 }
 
 int reader_found(struct reader *r, struct found **ret)
@@ -105,8 +117,9 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 	f->rank = rank_of(sym, name);
 	f->site_class = r->facts_only ? SITE_REFUSED : 0;
 	f->is_part = is_cold_part(name);
+	f->flags = name_flags(name, r->img->is_go);
 	if (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
-		f->flags = FUNC_NEVER | FUNC_RESOLVER;
+		f->flags |= FUNC_NEVER | FUNC_RESOLVER;
 	return reader_name(r, name, &f->name);
 }
 
@@ -141,15 +154,15 @@ static int add_symbols(struct reader *r, const struct piece *syms, const struct 
 	return 0;
 }
 
-static int read_table(struct reader *r, const Elf64_Shdr *sec, bool functions)
+int symbols_table(struct reader *r, const struct elf *e, const Elf64_Shdr *sec, bool functions)
 {
 	struct piece syms = { 0 }, strings = { 0 };
 	int err;
 
-	if (sec->sh_link >= r->elf.sec_count)
+	if (sec->sh_link >= e->sec_count)
 		return -EBADMSG;
-	err = elf_read_section(&r->elf, sec, &syms);
-	err = err ?: elf_read_section(&r->elf, &r->elf.sec[sec->sh_link], &strings);
+	err = elf_read_section(e, sec, &syms);
+	err = err ?: elf_read_section(e, &e->sec[sec->sh_link], &strings);
 	err = err ?: add_symbols(r, &syms, &strings, functions);
 	piece_free(&syms);
 	piece_free(&strings);
@@ -219,11 +232,11 @@ int symbols_read(struct reader *r)
 	r->is_static = !r->img->interp && !r->is_library && !d.value[DT_NEEDED];
 	r->img->is_stripped = !all;
 	if (!err || err == -ENOENT)
-		err = all ? read_table(r, all, true) : 0;
+		err = all ? symbols_table(r, &r->elf, all, true) : r->facts_only ? 0 : debug_read(r);
 	if (err)
 		return err;
 	if (dynamic)
-		return read_table(r, dynamic, !all);
+		return symbols_table(r, &r->elf, dynamic, !all);
 	return r->elf.sec_count ? 0 : read_dynamic(r);
 }
 
@@ -245,6 +258,7 @@ static int by_address(const void *a, const void *b, void *ctx)
 	return lx != ly ? (lx < ly ? -1 : 1) : strcmp(nx, ny);
 }
 
+/* Of several names of one address one is kept; what any of them says of its probes holds. */
 int symbols_sort(struct reader *r)
 {
 	size_t n = 0;
@@ -258,7 +272,7 @@ int symbols_sort(struct reader *r)
 			continue;
 		}
 		r->found[n].size = MAX(r->found[n].size, r->found[i].size);
-		r->found[n].flags |= r->found[i].flags & FUNC_RESOLVER ? r->found[i].flags : 0;
+		r->found[n].flags |= r->found[i].flags;
 	}
 	r->found_count = n + 1;
 	return 0;

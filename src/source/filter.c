@@ -7,8 +7,10 @@
 #include <bpf/libbpf.h>
 
 #include "base.h"
+#include "bpflink.h"
 #include "config.h"
 #include "filter.h"
+#include "function.h"
 #include "log.h"
 #include "recorder.skel.h"
 #include "source/links.h"
@@ -19,10 +21,21 @@ static int counts_fd = -1;	/* the map of calls filtered out; lent */
 
 static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	bool wanted = filter_in_kernel(cfg);
+	bool wanted = filter_in_kernel(cfg), holds = filter_holds(cfg);
+	bool named = wanted || holds || wants_values(cfg);
 
-	bpf_map__set_autocreate(bpf->maps.filter_frames, wanted);
-	bpf_map__set_autocreate(bpf->maps.filtered_calls, wanted);
+	/* Before 6.8 the kernel verifies what programs of args.bpf.c and held.bpf.c do not call, too. */
+	bpf_map__set_autocreate(bpf->maps.filter_frames, named);
+	bpf_map__set_autocreate(bpf->maps.filtered_calls, named);
+	bpf_map__set_autocreate(bpf->maps.held_calls, holds);
+	bpf_program__set_autoload(bpf->progs.held_stop, holds);
+	bpf_program__set_autoload(bpf->progs.held_exec, holds);
+	bpf_program__set_autoload(bpf->progs.held_task_exit, holds);
+	bpf_program__set_autoload(bpf->progs.held_sys_exit, holds && cfg->syscalls);
+	bpf->rodata->calls_are_held = holds;
+	bpf->rodata->syscalls_are_held = holds && cfg->syscalls;
+	bpf->rodata->calls_are_filtered = wanted;
+	bpf->rodata->least_ns = cfg->least_ns;
 	bpf_program__set_autoload(bpf->progs.filter_fork, wanted);
 	bpf_program__set_autoload(bpf->progs.filter_exec, wanted);
 	if (cfg->depth)
@@ -32,13 +45,27 @@ static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int filter_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	int err;
+	bool wanted = filter_in_kernel(cfg), holds = filter_holds(cfg);
+	int err = 0;
 
-	if (!filter_in_kernel(cfg))
-		return 0;
-	counts_fd = bpf_map__fd(bpf->maps.filtered_calls);
-	err = links_attach(&links, bpf->progs.filter_fork);
-	return err ?: links_attach(&links, bpf->progs.filter_exec);
+	if (wanted || holds)
+		counts_fd = bpf_map__fd(bpf->maps.filtered_calls);
+	if (wanted)
+		err = links_attach(&links, bpf->progs.filter_fork) ?: links_attach(&links, bpf->progs.filter_exec);
+	if (!err && holds)
+		err = links_attach(&links, bpf->progs.held_exec) ?: links_attach(&links, bpf->progs.held_task_exit);
+	if (!err && holds && cfg->syscalls)
+		err = links_attach(&links, bpf->progs.held_sys_exit);
+	return err;
+}
+
+/* A call that is open yet is recorded if it is long enough by now. */
+static void filter_stop(struct recorder_bpf *bpf)
+{
+	int fd = bpf_program__fd(bpf->progs.held_stop), err = fd < 0 ? 0 : bpflink_iterate(fd, 0);
+
+	if (err)
+		warn("calls that are open yet are not recorded: cannot walk the kernel's tasks: %s", strerror(-err));
 }
 
 static void filter_detach(void)
@@ -46,24 +73,39 @@ static void filter_detach(void)
 	links_release(&links);
 }
 
-static void filter_say(void)
+/* Of @what, over all CPUs. */
+static uint64_t count_of(enum filtered what)
 {
 	int cpus = libbpf_num_possible_cpus();
 	__cleanup(free_ptr) uint64_t *count = calloc(MAX(cpus, 1), sizeof(*count));
 	uint64_t sum = 0;
-	uint32_t key = 0;
+	uint32_t key = what;
 
-	if (counts_fd < 0 || !count || bpf_map_lookup_elem(counts_fd, &key, count))
-		return;
+	if (!count || bpf_map_lookup_elem(counts_fd, &key, count))
+		return 0;
 	for (int i = 0; i < cpus; i++)
 		sum += count[i];
-	say("filtered out in the kernel: %lu function calls", sum);
+	return sum;
+}
+
+static void filter_say(void)
+{
+	uint64_t too_deep;
+
+	if (counts_fd < 0)
+		return;
+	say("filtered out in the kernel: %lu function calls, %lu syscalls", count_of(FILTERED_CALLS),
+	    count_of(FILTERED_SYSCALLS));
+	too_deep = count_of(HELD_TOO_DEEP);
+	if (too_deep)
+		warn("-t and -C: %lu calls in more than %d open ones were not judged, nor recorded", too_deep, HELD_MAX);
 }
 
 const struct source_ops source_filter = {
 	.name	 = "filter",
 	.plan	 = filter_plan,
 	.attach	 = filter_attach,
+	.stop	 = filter_stop,
 	.detach	 = filter_detach,
 	.summary = filter_say,
 };

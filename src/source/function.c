@@ -12,10 +12,12 @@
 #include <stdio.h>
 
 #include "argspec.h"
+#include "argtype.h"
 #include "base.h"
 #include "bpflink.h"
 #include "chosen.h"
 #include "config.h"
+#include "debug.h"
 #include "filter.h"
 #include "funcargs.h"
 #include "function.h"
@@ -28,6 +30,7 @@
 #include "source/probed.h"
 #include "source/rows.h"
 #include "source/tracefs.h"
+#include "source/triggers.h"
 #include "taskstate.h"
 #include "unwind.h"
 
@@ -63,8 +66,10 @@ static struct {
 	unsigned probed[SITE_CLASSES];
 	unsigned entry_only;
 	unsigned left[LEFT_REASONS];
+	unsigned no_plt_calls;		/* of programs: image.no_plt_calls */
 	bool	 program_selects;	/* --filter names functions of a program */
-	bool	 args_asked;		/* -A or -R was given */
+	bool	 program_wants_callers;	/* --caller-filter does */
+	bool	 args_asked, args_named;	/* -A, -R or --auto-args was given; one of the first two */
 	unsigned with_args;		/* functions whose arguments or results are recorded */
 	unsigned args_refused;		/* whose are not: Go's conventions are its own */
 } tally;
@@ -119,13 +124,14 @@ struct choice {
 	uint8_t	      class;
 	bool	      entry_only;
 	bool	      has_args;
+	bool	      args_named;	/* an option names the function for them */
 	struct func_args args;		/* if it has */
 };
 
 /* Filters are told by cookie which function they judge. */
 static bool needs_cookies(const struct config *cfg)
 {
-	return filter_in_kernel(cfg);
+	return filter_in_kernel(cfg) || filter_holds(cfg);
 }
 
 /* Without cookies it cannot be told how far the stack pointer has moved at the site. */
@@ -140,12 +146,20 @@ static bool args_are_right(const struct func *f)
 	return !(f->flags & (FUNC_ARGS_GONE | FUNC_LOADS));
 }
 
+static bool find_known_args(const struct image *img, const struct func *f, struct func_args *ret)
+{
+	const struct debug_func *d = debug_find(img->debug, f->addr);
+
+	return d && argspec_forms(ret, f, debug_at(img->debug, d->args), debug_at(img->debug, d->result));
+}
+
 static struct choice choose(const struct config *cfg, const struct image *img, const struct func *f, bool returns)
 {
 	struct choice c = { .site = f->site, .sp_offset = f->sp_offset, .class = f->site_class };
 
 	c.entry_only = !returns || f->flags & FUNC_ENTRY_ONLY;
-	c.has_args = cfg->args.count && argspecs_find(&cfg->args, &c.args, img, f);
+	c.args_named = cfg->args.count && argspecs_find(&cfg->args, &c.args, img, f);
+	c.has_args = c.args_named || (cfg->auto_args && find_known_args(img, f, &c.args));
 	if (c.has_args && img->is_go) {
 		c.has_args = false;
 		tally.args_refused++;
@@ -172,7 +186,7 @@ static struct choice choose(const struct config *cfg, const struct image *img, c
 static enum left_out left_out(const struct config *cfg, const struct func *f, const struct choice *c, unsigned says,
 			      bool is_named)
 {
-	bool is_needed = says & (FILTER_IN | FILTER_OUT);
+	bool is_needed = says & (FILTER_IN | FILTER_OUT | FILTER_CALLER | FILTER_TRIGGER);
 
 	if (f->flags & FUNC_NEVER)
 		return LEFT_NEVER;
@@ -184,7 +198,7 @@ static enum left_out left_out(const struct config *cfg, const struct func *f, co
 		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
 		return LEFT_REFUSED;
-	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && !is_named && !c->has_args &&
+	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && !is_named && !c->args_named &&
 	    (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
 		return LEFT_DEAR;
 	return LEFT_NOT;
@@ -206,7 +220,9 @@ static bool may_probe_returns(const struct config *cfg, const struct image *img)
 static uint64_t filter_cookie(unsigned says, bool selects)
 {
 	return (says & FILTER_IN ? COOKIE_IN : 0) | (says & FILTER_OUT ? COOKIE_OUT : 0) |
-	       (says & FILTER_HIDE ? COOKIE_HIDE : 0) | (selects ? COOKIE_ONLY : 0);
+	       (says & FILTER_HIDE ? COOKIE_HIDE : 0) | (selects ? COOKIE_ONLY : 0) |
+	       (says & FILTER_CALLER ? COOKIE_CALLER : 0) |
+	       (says & FILTER_TRIGGER ? COOKIE_TRIGGER : 0);
 }
 
 static void add_site(struct sites *s, const struct choice *c, uint64_t cookie)
@@ -217,13 +233,27 @@ static void add_site(struct sites *s, const struct choice *c, uint64_t cookie)
 		batch_add(&s->both, c->site, cookie);
 }
 
+static int tell_type(struct recorder_bpf *bpf, uint32_t type)
+{
+	char name[TYPE_NAME_MAX] = "";
+
+	if (!type)
+		return 0;
+	snprintf(name, sizeof(name), "%s", argtype_name(type));
+	return bpf_map_update_elem(bpf_map__fd(bpf->maps.arg_types), &type, name, BPF_ANY);
+}
+
 /* The plan of a function is there before its probe is. @bpf NULL: --dry-run. */
 static int tell_args(struct recorder_bpf *bpf, uint32_t func, const struct func_args *args)
 {
-	int err = bpf ? bpf_map_update_elem(bpf_map__fd(bpf->maps.args_of_func), &func, args, BPF_ANY) : 0;
-
 	tally.with_args++;
-	return err;
+	for (unsigned i = 0; bpf && i <= args->count; i++) {
+		int err = tell_type(bpf, i < args->count ? args->arg[i].type : args->result.type);
+
+		if (err)
+			return err;
+	}
+	return bpf ? bpf_map_update_elem(bpf_map__fd(bpf->maps.args_of_func), &func, args, BPF_ANY) : 0;
 }
 
 /* Is what lies in no function of --filter left out here? In a library too, when a program has such functions. */
@@ -236,11 +266,22 @@ static bool selects_in(const struct config *cfg, const struct image *img)
 	return selects || (img->is_library && tally.program_selects);
 }
 
+/* The same of --caller-filter. */
+static bool wants_callers_in(const struct config *cfg, const struct image *img)
+{
+	bool wants = filter_wants_callers(cfg->filter, img);
+
+	if (wants && !img->is_library)
+		tally.program_wants_callers = true;
+	return wants || (img->is_library && tally.program_wants_callers);
+}
+
 static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img,
 			struct sites *plain, struct sites *args)
 {
 	bool returns = may_probe_returns(cfg, img), selects = selects_in(cfg, img), is_named;
 	unsigned before = tally.functions;
+	uint64_t of_file = wants_callers_in(cfg, img) ? COOKIE_CALLERS_ONLY : 0;
 	/* Where returns are not probed, calls of others show what was left. */
 	bool is_flat = selects && returns && !img->switches_stacks && filter_is_flat(cfg);
 	int err = 0;
@@ -268,7 +309,9 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 		tally.entry_only += c.entry_only;
 		if (c.has_args)
 			err = tell_args(bpf, img->first_func + i, &c.args);
-		add_site(c.has_args ? args : plain, &c, (img->first_func + i) | filter_cookie(says, selects));
+		if (says & FILTER_TRIGGER)
+			err = err ?: trigger_tell(bpf, cfg->filter, img, f);
+		add_site(c.has_args ? args : plain, &c, (img->first_func + i) | of_file | filter_cookie(says, selects));
 	}
 	tally.files += tally.functions > before;
 	tally.files_without_returns += !returns && tally.functions > before;
@@ -376,23 +419,28 @@ struct kit {
 static const struct way {
 	enum kernel_feature needs;
 	const char *name;
-	struct kit  plain, filtered, args;	/* filtered: calls are asked about, by --filter and its like */
+	/* filtered: calls are asked about, by --filter and its like; held: by --time-filter and --caller-filter too */
+	struct kit  plain, filtered, held, args;
 } ways[] = {
 	{ HAVE_UPROBE_SESSION, "sessions",
 	  { { "function_session", "function_entry" }, SESSION_TYPES, attach_by_session },
 	  { { "filter_session", "filter_entry" }, SESSION_TYPES, attach_by_session },
+	  { { "held_session", "held_entry" }, SESSION_TYPES, attach_by_session },
 	  { { "args_session", "args_entry" }, SESSION_TYPES, attach_by_session } },
 	{ HAVE_UPROBE_MULTI, "multi links",
 	  { { "function_exit", "function_entry" }, MULTI_TYPES, attach_by_multi },
 	  { { "filter_exit", "filter_entry" }, MULTI_TYPES, attach_by_multi },
+	  { { "held_exit", "held_entry" }, MULTI_TYPES, attach_by_multi },
 	  { { "args_exit", "args_entry" }, MULTI_TYPES, attach_by_multi } },
 	{ HAVE_UPROBE_TRACEFS, "tracefs events",
 	  { { "function_exit_at", "function_entry_at", "function_entry_only_at" }, {}, attach_by_tracefs },
+	  {},
 	  {},
 	  { { "args_exit", "args_entry" }, {}, attach_by_perf } },
 	{ HAVE_UPROBE, "perf events",
 	  { { "function_exit", "function_entry" }, {}, attach_by_perf },
 	  { { "filter_exit", "filter_entry" }, {}, attach_by_perf },
+	  { { "held_exit", "held_entry" }, {}, attach_by_perf },
 	  { { "args_exit", "args_entry" }, {}, attach_by_perf } },
 };
 
@@ -406,7 +454,7 @@ static const struct way *way_of_this_kernel(const struct config *cfg)
 
 static const struct kit *kit_of(const struct config *cfg, const struct way *w)
 {
-	return filter_in_kernel(cfg) ? &w->filtered : &w->plain;
+	return filter_holds(cfg) ? &w->held : filter_in_kernel(cfg) ? &w->filtered : &w->plain;
 }
 
 static struct bpf_program *prog_of(const struct recorder_bpf *bpf, const struct kit *k, size_t i)
@@ -442,11 +490,13 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (cfg->functions && !w)
 		warn("no functions are recorded: this kernel has no uprobes");
 	bpf->rodata->spare_other_stacks = !kernel_has(HAVE_UPROBE_SESSION) && kernel_has(HAVE_WRITE_USER);
+	bpf->rodata->args_filtered = filter_in_kernel(cfg);
 	bpf->rodata->args_may_fault = kernel_has(HAVE_UPROBE_SLEEPABLE);
 	if (w)
 		load_kit(bpf, kit_of(cfg, w), false);
-	tally.args_asked = cfg->args.count;
-	if (w && cfg->args.count)
+	tally.args_asked = wants_values(cfg);
+	tally.args_named = cfg->args.count;
+	if (w && tally.args_asked)
 		load_kit(bpf, &w->args, kernel_has(HAVE_UPROBE_SLEEPABLE));
 	return 0;
 }
@@ -472,6 +522,8 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 		tally.left[LEFT_LINKER]++;
 		return 0;
 	}
+	if (!img->is_library && cfg->libcalls)
+		tally.no_plt_calls += img->no_plt_calls;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = sites_create(&plain, img->func_count) ?: sites_create(&args, img->func_count);
 	if (!err) {
@@ -503,7 +555,8 @@ static void args_summary(void)
 	if (tally.with_args)
 		say("arguments or results: of %u function%s", tally.with_args, tally.with_args == 1 ? "" : "s");
 	else
-		warn("no function has its arguments or results recorded: what -A and -R name was not found");
+		warn("no function has its arguments or results recorded: %s", tally.args_named ?
+		     "what -A and -R name was not found" : "there is no debug information that tells of them");
 	if (tally.args_refused)
 		warn("-A and -R: left out %u function%s of Go, which passes arguments in a way of its own",
 		     tally.args_refused, tally.args_refused == 1 ? "" : "s");
@@ -527,6 +580,10 @@ static void function_summary(void)
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");
+	if (tally.no_plt_calls)
+		say("calls of library functions at %u place%s go around the PLT (-fno-plt, Rust) and are not seen; "
+		    "--functions='*@LIB' probes the functions themselves", tally.no_plt_calls,
+		    tally.no_plt_calls == 1 ? "" : "s");
 	if (tally.args_asked)
 		args_summary();
 }

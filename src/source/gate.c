@@ -37,6 +37,7 @@
 
 #define FILES_MAX	32	/* with a gate: dynamic linkers, C libraries; 64-bit, 32-bit, of containers */
 #define SEGMENTS_MAX	64
+#define C_LIBRARY	"libc.so.6"
 
 static struct {
 	struct recorder_bpf *bpf;	/* NULL: there are no gates */
@@ -288,6 +289,12 @@ static int gate_library(void *ctx, int fd, const char *path)
 	return 0;
 }
 
+void gate_at_library(int fd, const char *path)
+{
+	if (gate.bpf && !strcmp(strrchr(path, '/') + 1, C_LIBRARY))
+		(void)gate_library(NULL, fd, path);
+}
+
 /* A static program has its own execve(). */
 static void gate_own_exec(const struct image *img, int fd)
 {
@@ -307,7 +314,7 @@ static void set_gates(void)
 		if (fd >= 0)
 			set_gate(fd, linkers[i]);
 	}
-	library_each("libc.so.6", gate_library, NULL);
+	library_each(C_LIBRARY, gate_library, NULL);
 }
 
 static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)

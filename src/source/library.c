@@ -79,6 +79,29 @@ int library_symbols(int fd, library_symbol_fn fn, void *ctx)
 	return 0;
 }
 
+int library_needs(int fd, library_name_fn fn, void *ctx)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	GElf_Dyn dyn;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	while (elf && (scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &sh)) {
+		Elf_Data *data = sh.sh_type == SHT_DYNAMIC ? elf_getdata(scn, NULL) : NULL;
+
+		for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
+			const char *name = dyn.d_tag == DT_NEEDED ? elf_strptr(elf, sh.sh_link, dyn.d_un.d_val) : NULL;
+
+			if (name)
+				fn(ctx, name);
+		}
+	}
+	elf_end(elf);
+	return 0;
+}
+
 struct wanted {
 	const char *name;
 	uint64_t    offset;

@@ -19,6 +19,10 @@ int library_each(const char *name, library_fn fn, void *ctx);
 typedef void (*library_symbol_fn)(void *ctx, const char *name, uint64_t offset, uint64_t size);
 int library_symbols(int fd, library_symbol_fn fn, void *ctx);
 
+/* Call @fn for each library that the one at @fd needs (DT_NEEDED). Returns 0. */
+typedef void (*library_name_fn)(void *ctx, const char *name);
+int library_needs(int fd, library_name_fn fn, void *ctx);
+
 /* File offset of the function @name. -ENOENT: it defines none. */
 int library_symbol(int fd, const char *name, uint64_t *offset);
 

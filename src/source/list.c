@@ -23,7 +23,7 @@ void list_function(const struct image *img, const struct func *f, uint8_t class,
 
 	snprintf(addr, sizeof(addr), "%lx", img->load_addr + f->addr);
 	snprintf(size, sizeof(size), "%lu", f->size);
-	printf(ROW, addr, size, site, left_out ? "-" : at_return ? "probed" : "inferred", f->name,
+	printf(ROW, addr, size, site, left_out ? "-" : at_return ? "probed" : "inferred", func_plain(f),
 	       f->flags & FUNC_PLT ? "@PLT" : "");
 	if (left_out)
 		printf("  (left out: %s)", left_out);

@@ -6,7 +6,7 @@
 #include "base.h"
 #include "source/ownstack.h"
 
-#define ASKED_MAX	8
+#define ASKED_MAX	16
 #define LOG_STATS	4	/* BPF_LOG_STATS of <linux/bpf_verifier.h>: only the closing lines */
 #define LOG_BYTES	4096
 #define DEPTH_MAX	48	/* 64 is too much: BPF_PRIV_STACK_MIN_SIZE; depths are rounded up to 16 before they are compared */

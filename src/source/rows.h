@@ -6,6 +6,7 @@
 
 #include "source.h"
 
-extern const struct source_ops source_task, source_syscall, source_unwind, source_filter, source_function, source_gate;
+extern const struct source_ops source_cgroup, source_task, source_syscall, source_unwind, source_filter, source_function;
+extern const struct source_ops source_vector, source_trigger, source_gate;
 
 #endif

@@ -7,10 +7,13 @@
 #include "source/rows.h"
 
 const struct source_ops *const sources[] = {
+	&source_cgroup,		/* marks who execs, before source_task tells of the exec */
+	&source_filter,		/* what it held back is sent before what ends it: at each tracepoint it comes first */
 	&source_task,
 	&source_syscall,
 	&source_unwind,		/* before the returns it makes safe */
-	&source_filter,
+	&source_trigger,
+	&source_vector,
 	&source_function,
 	&source_gate,		/* a file is known when all else is attached to it */
 	NULL

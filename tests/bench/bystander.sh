@@ -13,6 +13,8 @@ bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
 make -s -C "$here" OUT="$bin" || exit 2
 work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bystander-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+mkdir -m 777 "$work/told"
 export LC_ALL=C
 unset SUDO_UID SUDO_GID SUDO_USER
 
@@ -21,19 +23,20 @@ measure() { "$bin/libc" loop 10 20000 | awk '{ print $1 }' >> "$work/$1"; }
 # beside NAME OPTION...: measured while a process is recorded, once that runs and its libraries are probed.
 beside() {
 	local name=$1 pid waited=0; shift
-	rm -rf "$work/data" "$work/sleeper"
-	"$recorder" -q -o "$work/data" "$@" -- sh -c 'echo $$ > "$0"; exec sleep 60' "$work/sleeper" &
+	rm -rf "$work/data" "$work/told/sleeper"
+	"$recorder" -q -o "$work/data" "$@" -- sh -c 'echo $$ > "$0"; exec sleep 60' "$work/told/sleeper" &
 	pid=$!
-	until [ -s "$work/sleeper" ] || [ $waited -ge 300 ]; do sleep 0.1; waited=$((waited + 1)); done
+	until [ -s "$work/told/sleeper" ] || [ $waited -ge 300 ]; do sleep 0.1; waited=$((waited + 1)); done
 	sleep 0.5		# until sleep(1) itself is in place
 	measure "$name"
-	kill "$(cat "$work/sleeper")"
+	kill "$(cat "$work/told/sleeper")"
 	wait $pid
 }
 
 for ((r = 0; r < ${ROUNDS:-5}; r++)); do
 	measure alone
 	beside own
+	beside copy -u nobody --functions='*@libc.so.6'
 	beside libc --functions='*@libc.so.6'
 	measure after
 done 2> /dev/null
@@ -42,7 +45,7 @@ median() { sort -g "$work/$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) /
 alone=$(median alone)
 printf '%-52s %10s %8s\n' "malloc() and free() of a process not recorded" ns ratio
 for what in "alone:nobody records" "own:another's own functions are recorded" \
-	"libc:another's are, with '*@libc.so.6'" "after:recorder has gone"; do
+	"copy:another's are, with '*@libc.so.6', of a user" "libc:the same of root, who gets no copy" "after:recorder has gone"; do
 	ns=$(median "${what%%:*}")
 	printf '  %-50s %10s %8s\n' "${what#*:}" "$ns" "$(awk -v a="$ns" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')"
 done

@@ -1,8 +1,8 @@
 /*
  * fuzz_image.c - the parsers of executable files, with any bytes at all.
  *
- *	clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc \
- *		$(find src/image -name '*.c') tests/fuzz/fuzz_image.c -lZydis -o fuzz_image
+ *	clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -iquote include -iquote src \
+ *		$(find src/image -name '*.c') tests/fuzz/fuzz_image.c -lZydis -ldw -lelf -lz -liberty -o fuzz_image
  *	./fuzz_image -max_len=65536 DIR-WITH-SMALL-PROGRAMS
  *
  * The first byte says what the rest is: a file for image_read(), or what a
@@ -33,6 +33,9 @@ static void read_file(const uint8_t *data, size_t size)
 	}
 	free(block);
 	image_destroy(copy);
+	image_destroy(img);
+	img = NULL;
+	(void)image_read(&img, fd, IMAGE_DEBUG_LINES);
 	image_destroy(img);
 	close(fd);
 }

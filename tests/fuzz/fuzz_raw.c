@@ -3,7 +3,7 @@
  *
  *	clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -iquote include -iquote src \
  *		$(find src/flow src/image -name '*.c' ! -name drain.c) src/about.c src/base/{out,log}.c \
- *		tests/fuzz/fuzz_raw.c -lZydis -lpthread -o fuzz_raw
+ *		tests/fuzz/fuzz_raw.c -lZydis -lz -liberty -lpthread -o fuzz_raw
  *	mkdir corpus && RAWS=$PWD/corpus tests/golden/run ./recorder && ./fuzz_raw -max_len=16384 corpus
  *
  * What begins with 'r' is not a file but records, of which a file is made: lengths that fit are hard to guess. With
@@ -131,7 +131,10 @@ static void write_images(struct raw *raw)
 		abort();
 }
 
-/* One record: a byte each for kind, task, time and CPU, and how many more bytes than the least; then its fields. */
+/*
+ * One record: a byte each for kind, task (with CPU, and whether it was held back), time, and how many more bytes than
+ * the least; then its fields.
+ */
 struct seed {
 	uint8_t kind, task, time, more;
 };
@@ -146,11 +149,17 @@ static size_t add_record(struct round *r, const uint8_t *data, size_t size, uint
 	void *at;
 
 	*now += seed->time & 15;
+	if (seed->task & 2)
+		len += 8;
 	memcpy(room + sizeof(*rec), seed + 1, fields);
 	*rec = (struct rec_hdr){
 		.time = *now - (seed->time >> 6), .pid = 1 + (seed->task >> 6), .tid = 1 + (seed->task >> 4),
 		.kind = kind, .size = len, .cpu = seed->task & 1, .flags = seed->kind / REC_KINDS,
 	};
+	if (seed->task & 2) {
+		rec->flags |= REC_F_HELD;
+		*(uint64_t *)(room + len - 8) = rec->time - MIN(rec->time, (uint64_t)seed->more);
+	}
 	if (record_is_sane(rec, len)) {
 		at = chunk_add(&r->chunk[rec->cpu], len);
 		if (!at)

@@ -28,6 +28,23 @@ if program values.pg "as uftrace shows them"; then
 	"$RECORDER" -o replayed.data --replay raw/recording.raw 2> replayed.err
 	check "a raw recording brings its arguments along" alike replayed.data
 
+	# With filters: what is not recorded has no arguments.
+	filtered_alike() {
+		rm -rf pg.data
+		uf record --no-event -d pg.data -A "$args" -R "$results" "$@" "$PROGRAMS/values.pg" > /dev/null
+		record filtered.data --no-syscalls --dear -A "$args" -R "$results" "$@" -- "$values" > /dev/null
+		diff <(tree_of_all pg.data) <(tree_of_all filtered.data)
+	}
+	tree_of_all() { replay "$1" | grep -av -e '^ *#' -e ' gone(' -e __monstartup -e __cxa_atexit; }
+	for filter in "-F ten" "-F ten -D 1" "-N other" "-N ten -F add" "-D 1" "-F add -F small"; do
+		check "with $filter as uftrace records it" filtered_alike $filter
+	done
+	for without in uprobe-session uprobe-session,uprobe-multi; do
+		record filtered.data --no-syscalls --dear -A "$args" -R "$results" --no-feature $without -F add -F small -- "$values" \
+			> /dev/null
+		check "with filters, without $without" diff <(tree_of_all pg.data) <(tree_of_all filtered.data)
+	done
+
 	# Rules that meet, files, other places, and each format at the edges of what it can hold.
 	more='wide@arg1/d8,arg2/d16,arg3/d32,arg4/d64,arg5/i,arg6/i8,arg7/i16,arg8/i32,arg9/u;narrow@arg9/u8,arg8/u16'
 	more+=';narrow@arg7/u32,arg6/x,arg5/x8,arg4/x16;;narrow@arg3/x32,arg2/c,arg1/p;ad.*@arg1/x;^add$@arg1/i32;add@arg2'

@@ -1,43 +1,9 @@
 # attach.sh - processes that run already: recorded from the moment recorder says so, and left as they were found.
 # limit: 240
 . "$LIVE/lib.sh"
+. "$LIVE/attached.sh"
 need mkfifo bpftool python3
 program serves attach || exit 0
-
-# Until the command succeeds, for 20 s at most.
-wait_for() {
-	local i
-	for ((i = 0; i < 2000; i++)); do
-		"$@" && return
-		sleep 0.01
-	done
-	echo "in vain: $*"
-	return 1
-}
-
-# A program that waits for orders; its number is $served, its output in served.out.
-serve() {
-	rm -f orders served.out; mkfifo orders
-	"$@" < orders >> served.out 2>&1 &
-	served=$!
-	exec 8> orders
-	wait_for grep -q ready served.out
-}
-tell() { printf '%s\n' "$@" >&8; }
-# Until the orders given are done.
-done_all() { tell count; wait_for grep -q '^calls work' served.out; }
-served_status() { exec 8>&-; wait "$served"; }
-
-# attach DIR OPTION...: until it says that it records; its number is $recorder.
-attach() {
-	local dir=$1; shift
-	rm -rf "$dir" "$dir.old" "$dir.calls"
-	# A shell without job control has what it puts into the background ignore Ctrl-C.
-	env --default-signal=INT "$RECORDER" -o "$dir" "$@" 2> "$dir.err" 8>&- &
-	recorder=$!
-	wait_for grep -q '^recorder: recording' "$dir.err" || cat "$dir.err"
-}
-detach() { kill -"${1-INT}" $recorder; wait $recorder; }
 
 threads_of() { ls "/proc/$1/task" | wc -l; }
 links() { bpftool link 2>/dev/null | grep -c 'prog'; }
@@ -155,6 +121,78 @@ several() {
 }
 check "several: it ends by itself when the last has ended, with 0" several
 
+# A process whose first thread has ended has no program in /proc, nor a memory: its other threads have.
+has_left() { grep -q '^State:.*Z' "/proc/$served/status"; }
+leaderless() {
+	serve "$PROGRAMS/serves"
+	tell leave
+	wait_for has_left
+	attach leaderless.data -p "$served"
+	tell begin "all 100" "thread 50"
+	done_all
+	detach || { cat leaderless.data.err; return 1; }
+	served_status
+	equal $? 7 || return
+	uftrace_accepts leaderless.data || return
+	equal "$(report_calls leaderless.data step)" 250 || return
+	grep -q "$PROGRAMS/serves" leaderless.data/sid-*.map
+}
+check "a process whose first thread has ended" leaderless
+
+# Stopped: nothing of it waits for us nor we for it; what it does once it goes on is there.
+stopped() {
+	serve "$PROGRAMS/serves"
+	kill -STOP "$served"
+	attach stopped.data -p "$served"
+	tell begin "all 10"
+	kill -CONT "$served"
+	done_all
+	kill -STOP "$served"
+	detach || { cat stopped.data.err; return 1; }
+	text_is_whole "$served" || return
+	kill -CONT "$served"
+	served_status
+	equal $? 7 || return
+	uftrace_accepts stopped.data && equal "$(report_calls stopped.data step)" 20
+}
+check "a stopped process" stopped
+
+# Two recordings of one process, the first of which is killed: the second goes on, each has every call of its time.
+two() {
+	local first
+	serve "$PROGRAMS/serves"
+	attach one.data -p "$served,$served"
+	first=$recorder
+	attach two.data -p "$served"
+	tell begin "all 10"
+	done_all
+	kill -INT $first; wait $first || { cat one.data.err; return 1; }
+	: > served.out
+	tell "all 10"
+	done_all
+	detach || { cat two.data.err; return 1; }
+	text_is_whole "$served" || return
+	served_status
+	equal $? 7 || return
+	uftrace_accepts one.data && uftrace_accepts two.data || return
+	equal "$(report_calls one.data step) $(report_calls two.data step)" "20 40"
+}
+check "two recordings at once, one naming it twice" two
+
+many() {
+	local pids=()
+	for ((i = 0; i < 600; i++)); do
+		sleep 100 8>&- & pids+=($!)
+	done
+	ulimit -n 1024
+	attach many.data --no-functions -p "${pids[*]}"
+	detach
+	grep -q 'recording 600 processes' many.data.err || { cat many.data.err; kill "${pids[@]}"; return 1; }
+	kill "${pids[@]}"; wait "${pids[@]}" 2>/dev/null
+	equal "$(record limit.data --no-functions -p $$ -- sh -c 'ulimit -n; ulimit -Hn' | tr '\n' ' ')" "1024 1024 "
+}
+check "600 of them under ulimit -n 1024, which the command keeps" many
+
 blanks() {
 	sleep 100 & local a=$!
 	sleep 100 & local b=$!
@@ -195,27 +233,6 @@ for_a_time() {
 check "--duration ends it, and who is recorded runs on" for_a_time
 
 # ---- unharmed ----
-
-# Has the process its program's text as the file has it? (Not its libraries': other recordings may probe those.)
-text_is_whole() {
-	python3 - "$1" <<-'PY'
-	import os, sys
-	exe = os.readlink(f"/proc/{sys.argv[1]}/exe")
-	seen = 0
-	for line in open(f"/proc/{sys.argv[1]}/maps"):
-	    word = line.split()
-	    if "x" not in word[1] or word[5:] != [exe]:
-	        continue
-	    start, end = (int(x, 16) for x in word[0].split("-"))
-	    with open(f"/proc/{sys.argv[1]}/mem", "rb") as m, open(exe, "rb") as f:
-	        m.seek(start); f.seek(int(word[2], 16))
-	        have, want = m.read(end - start), f.read(end - start)
-	    seen += len(want)
-	    if have[:len(want)] != want:
-	        sys.exit(f"{exe} is not what its file is")
-	sys.exit(None if seen else "no text was found")
-	PY
-}
 
 left_alone() {
 	local before threads fds

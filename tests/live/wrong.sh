@@ -79,11 +79,11 @@ wrong 2 "--replay" "'true'"					-- --replay /dev/null true
 wrong 2 "--replay" "'/no/such/file'"				-- --replay /no/such/file
 wrong 2 "--doctor" "'true'"					-- --doctor true
 wrong 2 "--simulate-drops" "'0x'"				-- --simulate-drops 0x true
-wrong 2 "--cgroup" "not built"					-- --cgroup /sys/fs/cgroup
+wrong 2 "--cgroup" "no/such"					-- --cgroup no/such
 wrong 2 "-P" strace						-- -P /etc true
 wrong 2 "-A" "'arg1/q'"						-- -A main@arg1/q true
 wrong 2 "-R" "'arg1'" retval					-- -R main@arg1 true
-wrong 2 "-A" "-F"						-- -A main@arg1 -F main true
+wrong 2 "-A" "-t"						-- -A main@arg1 -t 1ms true
 wrong 127 "'no-such-program'" PATH				-- no-such-program
 wrong 127 "'record'"						-- record true
 wrong 127 "'./no-such-program'"					-- ./no-such-program

@@ -5,6 +5,7 @@
  *	thread N	a thread made for it does
  *	fork N		a child made for it does
  *	exec		it runs itself anew
+ *	leave		its first thread ends, another takes the orders
  *	begin		from here on calls are counted
  *	count		says how many there were
  *
@@ -61,6 +62,8 @@ static void order(int to, int from, int rounds)
 		_exit(1);
 }
 
+static void *take_orders(void *argv);
+
 static void obey_line(const char *line, char **argv)
 {
 	char word[16] = "";
@@ -83,6 +86,9 @@ static void obey_line(const char *line, char **argv)
 		wait(NULL);
 	} else if (!strcmp(word, "exec")) {
 		execv("/proc/self/exe", argv);
+	} else if (!strcmp(word, "leave")) {
+		pthread_create(&t, NULL, take_orders, argv);
+		pthread_exit(NULL);
 	} else if (!strcmp(word, "begin")) {
 		memset(truth_count, 0, 4096);
 	} else if (!strcmp(word, "count")) {
@@ -90,9 +96,17 @@ static void obey_line(const char *line, char **argv)
 	}
 }
 
-int main(int argc, char **argv)
+static void *take_orders(void *argv)
 {
 	char line[64];
+
+	while (fgets(line, sizeof(line), stdin))
+		obey_line(line, argv);
+	exit(7);
+}
+
+int main(int argc, char **argv)
+{
 	pthread_t t;
 
 	(void)argc;
@@ -107,7 +121,5 @@ int main(int argc, char **argv)
 	pthread_create(&t, NULL, standing, NULL);
 	printf("ready\n");
 	fflush(stdout);
-	while (fgets(line, sizeof(line), stdin))
-		obey_line(line, argv);
-	return 7;
+	take_orders(argv);
 }

@@ -49,7 +49,9 @@ static int tell_event(struct sink *s, const struct event *ev)
 	switch (ev->kind) {
 	case REC_FUNC_ENTRY:
 	case REC_SYS_ENTER:
-		add("%lu %s{", ev->time, name_of(ev->call));
+		if (ev->began != ev->time)
+			add("%lu at", ev->time);
+		add("%lu %s{", ev->began, name_of(ev->call));
 		break;
 	case REC_FUNC_EXIT:
 	case REC_SYS_EXIT:
@@ -193,6 +195,17 @@ static void func(struct stage *s, uint16_t kind, uint64_t time, unsigned id, uin
 void entered(struct stage *s, uint64_t time, unsigned id, uint64_t sp)
 {
 	func(s, REC_FUNC_ENTRY, time, id, sp, 0);
+}
+
+void held(struct stage *s, uint64_t time, uint64_t began, unsigned id, uint64_t sp)
+{
+	struct rec_func_held *r = record(s, REC_FUNC_ENTRY, sizeof(*r), time);
+
+	r->f.hdr.flags = REC_F_HELD;
+	r->f.func = id;
+	r->f.sp = sp;
+	r->began = began;
+	play(s, r);
 }
 
 void entered_without_exit(struct stage *s, uint64_t time, unsigned id, uint64_t sp)

@@ -20,10 +20,12 @@ struct stage {
 void stage_set(struct stage *s);
 void stage_clear(struct stage *s);
 
-/* What the sink has heard since it was last asked: "100 f0{ 110 f1{ 120 } 130 }". */
+/* What the sink has heard since it was last asked: "100 f0{ 110 f1{ 120 } 130 }", "130 at 110 f1{" when told later. */
 const char *told(struct stage *s);
 
 void entered(struct stage *s, uint64_t time, unsigned func, uint64_t sp);
+/* Entered at @began, which became known at @time. */
+void held(struct stage *s, uint64_t time, uint64_t began, unsigned func, uint64_t sp);
 void entered_without_exit(struct stage *s, uint64_t time, unsigned func, uint64_t sp);
 void returned(struct stage *s, uint64_t time, unsigned func, uint64_t sp);
 void sys_entered(struct stage *s, uint64_t time, uint32_t nr);

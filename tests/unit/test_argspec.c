@@ -27,13 +27,16 @@ static const char *forms(const struct argspecs *s, const struct func *f)
 	if (!argspecs_find(s, &args, &img, f))
 		return "none";
 	for (unsigned i = 0; i < args.count; i++) {
-		n += snprintf(text + n, sizeof(text) - n, "%sarg%u", i ? " " : "", args.arg[i].index);
+		n += snprintf(text + n, sizeof(text) - n, "%s%sarg%u", i ? " " : "",
+			      args.arg[i].format == VALUE_FLOAT ? "fp" : "", args.arg[i].index);
 		if (args.arg[i].place != args.arg[i].index)
 			n += snprintf(text + n, sizeof(text) - n, "%%%u", args.arg[i].place);
-		n += snprintf(text + n, sizeof(text) - n, "/%c%u", "diuxcps"[args.arg[i].format], args.arg[i].size * 8);
+		if (args.arg[i].second)
+			n += snprintf(text + n, sizeof(text) - n, "+%u", args.arg[i].second);
+		n += snprintf(text + n, sizeof(text) - n, "/%c%u", "diuxcpsfSt"[args.arg[i].format], args.arg[i].size * 8);
 	}
 	if (args.result_bytes)
-		snprintf(text + n, sizeof(text) - n, "%sretval/%c%u", n ? " " : "", "diuxcps"[args.result.format],
+		snprintf(text + n, sizeof(text) - n, "%sretval/%c%u", n ? " " : "", "diuxcpsfSt"[args.result.format],
 			 args.result.size * 8);
 	return text;
 }
@@ -149,8 +152,8 @@ TEST(what_is_malformed_is_named)
 	refused("add@argx", false, "'argx' is not an argument, such as arg1/x");
 	refused("add@arg0", false, "'arg0': arguments are arg1 to arg63");
 	refused("add@arg64", false, "'arg64': arguments are arg1 to arg63");
-	refused("add@arg1/q", false, "'arg1/q': a format is one of d i u x c p s");
-	refused("add@arg1/", false, "'arg1/': a format is one of d i u x c p s");
+	refused("add@arg1/q", false, "'arg1/q': a format is one of d i u x c p s f S t");
+	refused("add@arg1/", false, "'arg1/': a format is one of d i u x c p s f S t");
 	refused("add@arg1/i7", false, "'arg1/i7': a size is one of 8 16 32 64");
 	refused("add@arg1/s8", false, "'arg1/s8': a string has no size");
 	refused("add@arg1/x32z", false, "'arg1/x32z': 'z' is not understood");
@@ -161,10 +164,89 @@ TEST(what_is_malformed_is_named)
 	refused("add@arg1%stack+0", false, "'arg1%stack+0': the stack is asked for from %stack+1 to %stack+57");
 }
 
+TEST(what_is_malformed_of_numbers_and_structures_is_named)
+{
+	refused("add@fparg1/16", false, "'fparg1/16': a size is one of 32 64 80");
+	refused("add@fparg1/x", false, "'fparg1/x': a size is one of 32 64 80");
+	refused("add@fparg1", true, "'fparg1' is for -A; here it is retval");
+	refused("add@retval/f16", true, "'retval/f16': a size is one of 32 64 80");
+	refused("add@arg1/i80", false, "'arg1/i80': a size is one of 8 16 32 64");
+	refused("add@arg1/S8", false, "'arg1/S8': a string has no size");
+	refused("add@arg1/t", false, "'arg1/t': a structure has from 1 to 64 bytes, as in arg1/t16:NAME");
+	refused("add@arg1/t65", false, "'arg1/t65': a structure has from 1 to 64 bytes, as in arg1/t16:NAME");
+	refused("add@arg1/t16:", false, "'arg1/t16:': a type's name has from 1 to 31 letters");
+}
+
 TEST(what_is_not_built_yet_says_so)
 {
-	refused("add@fparg1", false, "'fparg1': floating-point arguments are not built yet");
-	refused("add@arg1/f32", false, "'arg1/f32': the format 'f' is not built yet");
-	refused("add@retval/S", true, "'retval/S': the format 'S' is not built yet");
+	refused("add@retval/e:color", true, "'retval/e:color': the format 'e' is not built yet");
 	refused("add@arg1,if:arg1==3", false, "'if:arg1==3' is not built yet");
+}
+
+TEST(floats_are_arguments_of_their_own)
+{
+	means("add@fparg1,fparg2/32,arg1/f,arg1/i32", NULL, "fparg1%128/f64 fparg2%129/f32 arg1/i32");
+	means("add@arg3/f32", "add@retval/f80", "fparg3%130/f32 retval/f80");
+}
+
+TEST(functions_of_cplusplus_are_meant_by_the_name_that_is_shown)
+{
+	struct func method = { .name = "_ZNK3geo6Circle5scaleEd", .plain = "geo::Circle::scale" };
+	struct argspecs s = {};
+
+	give(&s, "geo::Circle::scale@fparg1;^geo::@arg1", false);
+	CHECK_STR(forms(&s, &method), "fparg1%128/f64 arg1/d64");
+	CHECK_STR(forms(&s, &add), "none");
+	argspecs_release(&s);
+}
+
+#ifdef __x86_64__
+TEST(floats_and_structures_are_where_the_calling_convention_has_them)
+{
+	means("add@fparg8,fparg9,fparg2/80", NULL, "fparg8%135/f64 fparg9%7/f64 fparg2%9/f80");
+	means("add@fparg1%xmm7,fparg2%stack+3", NULL, "fparg1%135/f64 fparg2%9/f64");
+	means("add@arg1/t8,arg2/t16,arg6/t16,arg4/t24,arg7/t4", NULL,
+	      "arg1/t64 arg2+3/t128 arg6%7/t128 arg4%7/t192 arg7/t32");
+	means("add@arg1/t16:a::b<c>%xmm1+RDI,arg2/t3%rsi,arg3/t64:x%stack+2", NULL,
+	      "arg1%129+1/t128 arg2/t24 arg3%8/t512");
+	refused("add@fparg1%rdi", false,
+		"'fparg1%rdi': an argument is in %rdi to %r9, %xmm0 to %xmm7 or in %stack+N");
+	refused("add@arg1/t16%rdi+rax", false,
+		"'arg1/t16%rdi+rax': an argument is in %rdi to %r9, %xmm0 to %xmm7 or in %stack+N");
+	refused("add@arg1/x%xmm0", false,
+		"'arg1/x%xmm0': an argument is in %rdi to %r9, %xmm0 to %xmm7 or in %stack+N");
+	refused("add@arg1/t24%rdi+rsi", false, "'arg1/t24%rdi+rsi': so many bytes are not in registers");
+}
+
+TEST(only_what_is_in_vector_registers_needs_them)
+{
+	static const struct { const char *text; bool is_result, needs; } cases[] = {
+		{ "add@fparg1", false, true }, { "add@fparg9", false, false }, { "add@arg1/t16", false, false },
+		{ "add@arg1/t16%rdi+xmm0", false, true }, { "add@retval/f", true, true }, { "add@retval/t16", true, false },
+		{ "add@fparg1/80", false, false }, { "add@arg1/S", false, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct argspecs s = {};
+
+		give(&s, cases[i].text, cases[i].is_result);
+		CHECK_INT(argspecs_have_vectors(&s), cases[i].needs);
+		argspecs_release(&s);
+	}
+}
+#endif
+
+TEST(a_string_of_libcxx_is_told_by_its_function)
+{
+	struct func old = { .name = "_Z4openRKNSt7__cxx1112basic_stringIcE", .plain = "open" },
+		    other = { .name = "_Z4openRKNSt3__112basic_stringIcE", .plain = "open" };
+	struct argspecs s = {};
+	struct func_args args;
+
+	give(&s, "open@arg1/S", false);
+	CHECK(argspecs_find(&s, &args, &img, &old));
+	CHECK_INT(args.arg[0].flags, 0);
+	CHECK(argspecs_find(&s, &args, &img, &other));
+	CHECK_INT(args.arg[0].flags, FORM_LIBCXX);
+	argspecs_release(&s);
 }

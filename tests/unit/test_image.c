@@ -310,6 +310,8 @@ TEST(image_says_what_readelf_says_of_a_program)
 	CHECK_STR(img->build_id, line_of(cmd));
 	snprintf(cmd, sizeof(cmd), "readelf -lW '%s' | sed -n 's/.*interpreter: \\(.*\\)]/\\1/p'", in_dir("program"));
 	CHECK_STR(img->interp, line_of(cmd));
+	snprintf(cmd, sizeof(cmd), "readelf -dW '%s' | sed -n 's/.*(NEEDED).*\\[\\(.*\\)]/\\1/p' | paste -sd:", in_dir("program"));
+	CHECK_STR(img->needed, line_of(cmd));
 	snprintf(cmd, sizeof(cmd), "readelf -hW '%s' | sed -n 's/.*Entry point address: *//p'", in_dir("program"));
 	CHECK_INT(img->unwind_site - img->text_offset + img->text_addr, strtoll(line_of(cmd), NULL, 0));
 	CHECK(!img->is_pie);
@@ -517,6 +519,7 @@ TEST(image_packed_and_unpacked_is_the_same)
 	CHECK_INT(image_unpack(&copy, block, len), 0);
 	CHECK_STR(copy->path, img->path);
 	CHECK_STR(copy->interp, img->interp);
+	CHECK_STR(copy->needed, img->needed);
 	CHECK_STR(copy->build_id, img->build_id);
 	CHECK_INT(copy->ino, 77);
 	CHECK_INT(copy->since, 123456789012);
@@ -564,4 +567,21 @@ TEST(image_that_is_damaged_is_not_unpacked)
 		}
 		*byte = was;
 	}
+}
+
+TEST(image_heeds_every_name_of_a_function)
+{
+	SCRATCH;
+	static const char source[] =
+		"__attribute__((noinline)) int plain(int n) { __asm__(\"\"); return n + 1; }\n"
+		"extern __typeof__(plain) _longjmp_unwind __attribute__((alias(\"plain\")));\n"
+		"int once(int n) { __asm__(\"\"); return n + 2; }\n"
+		"extern __typeof__(once) __restore_rt __attribute__((alias(\"once\")));\n"
+		"int main(void) { return plain(1) + once(2); }\n";
+	__cleanup(image_destroyp) struct image *img = NULL;
+
+	CHECK(build("program", "program.c", source, "-O1"));
+	img = read_image(in_dir("program"));
+	CHECK_INT(func_named(img, "plain", false)->flags & FUNC_ENTRY_ONLY, FUNC_ENTRY_ONLY);
+	CHECK_INT(func_named(img, "once", false)->flags & FUNC_NEVER, FUNC_NEVER);
 }

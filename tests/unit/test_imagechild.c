@@ -7,7 +7,7 @@
 #include "test_image.h"
 
 /* Readers for the child: what a file that took it over might do. The file's first byte says which. */
-static int bad_reader(struct image **ret, int fd, enum image_depth depth)
+static int bad_reader(struct image **ret, int fd, int debug_fd, enum image_depth depth)
 {
 	char what = '\0';
 
@@ -16,13 +16,13 @@ static int bad_reader(struct image **ret, int fd, enum image_depth depth)
 	switch (what) {
 	case 'c': abort();
 	case 'h': for (;;) ;
-	case 'o': open("/etc/passwd", O_RDONLY); break;
+	case 'o': return open("/etc/passwd", O_RDONLY) < 0 ? -errno : -EOWNERDEAD;
 	case 'f': fork(); break;
 	case 'k': kill(getppid(), SIGKILL); break;
 	case 'x': _exit(0);
 	case 'u': return (int)-getuid();
 	case 'e': return -EUCLEAN;
-	default:  return image_read(ret, fd, depth);
+	default:  return image_read_with(ret, fd, debug_fd, depth);
 	}
 	return -EOWNERDEAD;	/* what was forbidden has worked */
 }
@@ -104,7 +104,7 @@ TEST(child_can_open_nothing_and_start_nothing)
 	struct image *img = NULL;
 
 	CHECK_INT(image_child_start_with(&c, bad_reader, 10000), 0);
-	CHECK_INT(ask_child(c, "o", &img), -EPIPE);
+	CHECK_INT(ask_child(c, "o", &img), -EACCES);
 	CHECK_INT(ask_child(c, "f", &img), -EPIPE);
 	CHECK_INT(ask_child(c, "k", &img), -EPIPE);
 	CHECK_INT(ask_child(c, "u", &img), -EPIPE);	/* it may not even ask who it is */

@@ -4,11 +4,13 @@
 
 #include "base.h"
 #include "config.h"
+#include "filter.h"
 #include "launch.h"
 #include "log.h"
 #include "nearest.h"
 #include "sink.h"
 #include "test.h"
+#include "trigger.h"
 
 #define WORDS_MAX	32
 
@@ -232,6 +234,16 @@ TEST(patterns_of_functions_are_checked_when_all_options_are_known)
 	CHECK_INT(parsed("--size-filter 64 true")->least_size, 64);
 	wrong("--match glob -H a( --match regex true", "recorder: -H: 'a(' is not a regular expression of functions");
 	CHECK_INT(parsed("-F a;!b -N c --depth 3 true")->depth, 3);
+	CHECK_INT(parsed("-t 5ms true")->least_ns, 5000000);
+	CHECK_INT(parsed("-t 1.5us true")->least_ns, 1500);
+	CHECK_INT(parsed("--time-filter 700 true")->least_ns, 700);
+	CHECK_INT(parsed("-t 1.25 true")->least_ns, 1);
+	CHECK(parsed("-t 5ms true")->syscalls && !parsed("-C a true")->syscalls);
+	wrong("-t 0 true", "recorder: -t: '0' is not a time, such as 5ms or 1.5us");
+	wrong("-t 1.ms true", "recorder: -t: '1.ms' is not a time, such as 5ms or 1.5us");
+	wrong("-C _ true", "recorder: -C: a function's name is missing");
+	wrong("-t 1ms -A a@arg1 true", "recorder: -A and -R do not go together with -t and -C yet");
+	wrong("-C a -R a@retval true", "recorder: -A and -R do not go together with -t and -C yet");
 	wrong("-F ! true", "recorder: -F: a function's name is missing");
 	wrong("-D 0 true", "recorder: -D: 0 levels cannot be kept apart; 1 to 250 can");
 	wrong("--hide a;;b true", "recorder: --hide: a function's name is missing");
@@ -240,7 +252,8 @@ TEST(patterns_of_functions_are_checked_when_all_options_are_known)
 
 TEST(an_option_of_another_tracer_is_answered)
 {
-	wrong("--cgroup /x", "recorder: --cgroup: recording a cgroup is not built yet");
+	wrong("--container /x", "recorder: --container: recording a container is not built yet");
+	wrong("--cgroup /x --no-follow", "recorder: --no-follow: --cgroup means also those who come into it");
 	wrong("-P x true", "recorder: -P is not an option: strace, perf and trace-cmd mean three things by it");
 	wrong("--delay 5 true", "recorder: --delay is not built yet");
 	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET' is");
@@ -252,7 +265,7 @@ TEST(arguments_and_results_are_asked_for_with_A_and_R)
 
 	CHECK_INT(cfg->args.count, 4);
 	config_destroy(cfg);
-	wrong("-A add@arg1/q true", "recorder: -A: 'arg1/q': a format is one of d i u x c p s");
+	wrong("-A add@arg1/q true", "recorder: -A: 'arg1/q': a format is one of d i u x c p s f S t");
 	wrong("-R add@arg1 true", "recorder: -R: 'arg1' is for -A; here it is retval");
 }
 
@@ -283,6 +296,11 @@ TEST(what_does_not_fit_together_is_refused)
 	      "recorder: --replay reads a file and runs nothing, so there is no place for -A and -R");
 	wrong("--no-functions -R main@retval true",
 	      "recorder: -A and -R tell of functions, which --no-functions leaves out");
+	wrong("--no-functions --auto-args true",
+	      "recorder: --auto-args tells of functions, which --no-functions leaves out");
+	wrong("--auto-args -C main true", "recorder: --auto-args does not go together with -t and -C yet");
+	wrong("--replay /dev/null --srcline",
+	      "recorder: --replay reads a file and runs nothing, so there is no place for --srcline");
 	wrong("--replay /no/such/file", "recorder: --replay: cannot read '/no/such/file': No such file or directory");
 	wrong("--doctor true", "recorder: --doctor runs nothing, so there is no place for 'true'");
 }
@@ -428,4 +446,28 @@ TEST(nearest_is_near_or_nothing)
 	CHECK_STR(nearest_of("raw", words), "raw");
 	CHECK_STR(nearest_of("zebra", words), NULL);
 	CHECK_STR(nearest_of("", words), NULL);
+}
+
+TEST(triggers_name_what_they_set_off)
+{
+	struct config *cfg = parsed("-T main@trace_off -T ^a@filter,depth=2;b@PLT,finish --trace=off -Z 64 true");
+
+	CHECK(cfg->disabled);
+	CHECK_INT(cfg->least_size, 64);
+	CHECK_INT(filter_actions(cfg->filter), TRIGGER_OFF | TRIGGER_DEPTH | TRIGGER_FINISH);
+	CHECK(filter_in_kernel(cfg));
+	CHECK(!filter_is_flat(cfg));
+	CHECK(!filter_actions(parsed("-T a@notrace,hide true")->filter));
+	CHECK_INT(parsed("--estimate-return true")->returns, RETURNS_NEVER);
+	wrong("-T main true", "recorder: -T: 'main' has no action, as FUNC@trace_on would");
+	wrong("-T @trace_on true", "recorder: -T: '@trace_on' names no function");
+	wrong("-T main@ true", "recorder: -T: '' is not an action, such as trace_on");
+	wrong("-T main@trace_of true", "recorder: -T: 'trace_of' is not an action, such as trace_on");
+	wrong("-T main@depth=0 true", "recorder: -T: 'depth=0': a depth is 1 to 250");
+	wrong("-T main@depth=x true", "recorder: -T: 'depth=x': a depth is 1 to 250");
+	wrong("-T main@filter,notrace true", "recorder: -T: 'main@filter,notrace': filter and notrace are opposites");
+	wrong("-T main@color=red true", "recorder: -T: 'color=red' is for uftrace replay -T");
+	wrong("-T main@arg1 true", "recorder: -T: 'arg1' is for -A");
+	wrong("-T a@finish; true", "recorder: -T: '' names no function");
+	wrong("--trace=of true", "recorder: --trace: 'of' is neither 'on' nor 'off'");
 }

@@ -533,6 +533,31 @@ TEST(one_text_that_leaves_its_record_is_refused)
 	clear_shelf(&s);
 }
 
+static int read_with_flags(struct shelf *s, uint16_t flags)
+{
+	CHECK(pwrite(s->fd, &flags, 2, RECORD + 22) == 2);
+	return raw_push(s->fd, s->queue);
+}
+
+TEST(a_held_entry_has_a_time_that_is_not_later_than_its_own)
+{
+	uint64_t began = UINT64_MAX;
+	struct shelf s;
+
+	write_one(&s, REC_FUNC_ENTRY, 48);
+	CHECK_INT(read_with_flags(&s, REC_F_HELD), 0);
+	CHECK(pwrite(s.fd, &began, 8, RECORD + 40) == 8);
+	CHECK_INT(read_with_flags(&s, 0), 0);			/* not held: it says nothing */
+	CHECK_INT(read_with_flags(&s, REC_F_HELD), -EBADMSG);
+	clear_shelf(&s);
+	write_one(&s, REC_FUNC_ENTRY, 40);			/* without it */
+	CHECK_INT(read_with_flags(&s, REC_F_HELD), -EBADMSG);
+	clear_shelf(&s);
+	write_one(&s, REC_FUNC_EXIT, 48);
+	CHECK_INT(read_with_flags(&s, REC_F_HELD), -EBADMSG);
+	clear_shelf(&s);
+}
+
 TEST(blocks_of_a_type_that_is_not_known_are_passed_over)
 {
 	uint32_t type = 99;

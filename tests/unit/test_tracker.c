@@ -89,6 +89,48 @@ TEST(a_call_at_the_place_of_one_left_by_an_exception_closes_it)
 	stage_clear(&s);
 }
 
+TEST(a_call_that_was_held_back_bears_the_time_it_began)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	held(&s, 200, 110, 1, 0x6000);
+	held(&s, 201, 120, 2, 0x5000);
+	returned(&s, 202, 2, 0x5000);
+	returned(&s, 300, 1, 0x6000);
+	CHECK_STR(told(&s), "100 f0{ 200 at 110 f1{ 201 at 120 f2{ 202 } 300 }");
+	stage_clear(&s);
+}
+
+/* In one order with what was told of the task, whatever the record says. */
+TEST(a_held_call_does_not_begin_before_what_was_told_of_its_task)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	entered(&s, 110, 1, 0x6000);
+	returned(&s, 150, 1, 0x6000);
+	held(&s, 200, 120, 2, 0x6000);
+	returned(&s, 210, 2, 0x6000);
+	CHECK_STR(told(&s), "100 f0{ 110 f1{ 150 } 200 at 150 f2{ 210 }");
+	stage_clear(&s);
+}
+
+/* Its fork was lost: what is known of it first was before it became known. */
+TEST(a_task_that_was_not_announced_begins_with_its_held_call)
+{
+	struct stage s;
+
+	stage_set(&s);
+	entered(&s, 100, 0, 0x7000);
+	s.pid = s.tid = 555;
+	held(&s, 200, 120, 2, 0x6000);
+	CHECK(strstr(told(&s), " 200 at 120 "));
+	stage_clear(&s);
+}
+
 TEST(of_entry_only_functions_the_next_at_the_same_place_follows)
 {
 	struct stage s;

@@ -163,7 +163,7 @@ static void tell(struct desk *d, struct task *t, const void *rec, uint16_t kind,
 		 const struct call *call)
 {
 	struct event ev = {
-		.rec = rec, .task = t, .time = d->now, .kind = kind, .ending = ending, .depth = t->depth,
+		.rec = rec, .task = t, .time = d->now, .began = d->now, .kind = kind, .ending = ending, .depth = t->depth,
 		.call = call
 	};
 

@@ -54,6 +54,60 @@ TEST(values_inside_their_record_are_sane)
 	CHECK(is_sane(&x));
 }
 
+static struct rec_value *add_struct(struct made *m, uint8_t index, uint8_t size, const char *name)
+{
+	char bytes[VALUE_STRUCT_MAX + TYPE_NAME_MAX] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+
+	snprintf(bytes + ROUND_UP(size, 8), TYPE_NAME_MAX, "%s", name);
+	return add(m, index, VALUE_STRUCT, size, bytes, ROUND_UP(size, 8) + TYPE_NAME_MAX);
+}
+
+static struct rec_value *add_float(struct made *m, uint8_t index, uint8_t size, long double x)
+{
+	char bytes[16] = "";
+	double d = x;
+	float f = x;
+
+	memcpy(bytes, size == 10 ? (void *)&x : size == 8 ? (void *)&d : (void *)&f, size);
+	return add(m, index, VALUE_FLOAT, size, bytes, sizeof(bytes));
+}
+
+TEST(numbers_structures_and_strings_of_cplusplus_are_sane)
+{
+	struct made m = make(REC_FUNC_ENTRY_ARGS), x = make(REC_FUNC_EXIT_ARGS);
+
+	add_float(&m, 1, 10, 1);
+	add_number(&m, 1, VALUE_HEX, 4, 1);	/* fparg1 and arg1 are two */
+	add_struct(&m, 2, 9, "name");
+	add(&m, 3, VALUE_STD_STRING, 8, "text", 4);
+	CHECK(is_sane(&m));
+	add_float(&m, 1, 8, 1);
+	CHECK(!is_sane(&m));
+	add_float(&x, 0, 8, 1);
+	CHECK(is_sane(&x));
+	add_number(&x, 0, VALUE_HEX, 4, 1);
+	CHECK(!is_sane(&x));
+}
+
+TEST(wild_numbers_and_structures_are_not)
+{
+	const struct made real = ({ struct made m = make(REC_FUNC_ENTRY_ARGS); add_float(&m, 1, 8, 1); m; });
+	const struct made some = ({ struct made m = make(REC_FUNC_ENTRY_ARGS); add_struct(&m, 1, 9, "name"); m; });
+	struct made m;
+
+#define WILD_OF(good, change) do {						\
+	struct rec_value *v = (void *)m.values;				\
+	m = good, change;						\
+	CHECK(!is_sane(&m));						\
+} while (0)
+	WILD_OF(real, v->size = 9);
+	WILD_OF(real, v->len = 8);
+	WILD_OF(some, v->size = 0);
+	WILD_OF(some, v->size = 41);
+	WILD_OF(some, v->len = 16);
+	WILD_OF(some, v->bytes[v->len - 1] = 'x');
+}
+
 TEST(wild_values_are_not)
 {
 	const struct made good = ({ struct made m = make(REC_FUNC_ENTRY_ARGS); add_number(&m, 1, VALUE_HEX, 4, 1); m; });
@@ -160,5 +214,52 @@ TEST(strings_are_cut_where_uftrace_cuts_them)
 		CHECK_INT(s.bytes[2 + s.bytes[0] - 1], len < 98 ? 'x' : '.');
 		CHECK_INT(s.bytes[2 + s.bytes[0] - 4], 'x');
 	}
+	uf_modules_release(&s.modules);
+}
+
+TEST(floats_are_shown_as_floats_and_long_doubles_as_doubles)
+{
+	struct made m = make(REC_FUNC_ENTRY_ARGS);
+	struct shown s = {};
+	float f = 1.5, missing;
+	double d = -2.25;
+
+	add_float(&m, 1, 4, f);
+	add_float(&m, 2, 10, d);
+	add_float(&m, 3, 4, 7)->flags = TEXT_FAULT;
+	show(&s, &m);
+	CHECK_INT(s.len, 16);
+	CHECK_MEM(s.bytes, &f, sizeof(f));
+	CHECK_MEM(s.bytes + 4, &d, sizeof(d));
+	memcpy(&missing, s.bytes + 12, sizeof(missing));
+	CHECK(missing != missing);
+	CHECK_INT(s.mod->spec[0].arg[1].size, 8);
+	uf_modules_release(&s.modules);
+}
+
+TEST(no_more_digits_are_shown_than_a_reader_has_room_for)
+{
+	struct made m = make(REC_FUNC_ENTRY_ARGS);
+	struct shown s = {};
+	double d[3];
+
+	for (int i = 1; i <= 3; i++)
+		add_float(&m, i, 8, 1e300);
+	show(&s, &m);
+	memcpy(d, s.bytes, sizeof(d));
+	CHECK(d[0] == 1e300 && d[1] == 1e300 && d[2] != d[2]);
+	uf_modules_release(&s.modules);
+}
+
+TEST(a_structure_has_its_bytes_and_its_name)
+{
+	struct made m = make(REC_FUNC_ENTRY_ARGS);
+	struct shown s = {};
+
+	add_struct(&m, 1, 9, "a<b, c>");
+	show(&s, &m);
+	CHECK_INT(s.len, 16);
+	CHECK_MEM(s.bytes, "\1\2\3\4\5\6\7\10\11\0\0", 12);
+	CHECK_STR(s.mod->spec[0].arg[0].type, "a<b__c>");
 	uf_modules_release(&s.modules);
 }

@@ -47,6 +47,8 @@ struct uprobe_task;
 
 struct pid;
 
+struct css_set;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int ptrace;
@@ -60,6 +62,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	long unsigned int sas_ss_sp;
 	size_t sas_ss_size;
+	struct css_set *cgroups;
 	struct uprobe_task *utask;
 };
 
@@ -212,6 +215,26 @@ struct super_block {
 
 struct vfsmount {
 	struct dentry *mnt_root;
+};
+
+struct cgroup;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct kernfs_node {
+	unsigned long long id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
 };
 
 struct fs_struct {

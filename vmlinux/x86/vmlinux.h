@@ -39,6 +39,38 @@ struct uprobe_task;
 
 struct pid;
 
+struct css_set;
+
+struct fxregs_state {
+	u32 st_space[32];
+	u32 xmm_space[64];
+};
+
+typedef unsigned long long __u64;
+
+typedef __u64 u64;
+
+struct xstate_header {
+	u64 xfeatures;
+};
+
+struct xregs_state {
+	struct fxregs_state i387;
+	struct xstate_header header;
+};
+
+union fpregs_state {
+	struct xregs_state xsave;
+};
+
+struct fpstate {
+	union fpregs_state regs;
+};
+
+struct fpu {
+	struct fpstate *fpstate;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int ptrace;
@@ -52,7 +84,10 @@ struct task_struct {
 	struct signal_struct *signal;
 	long unsigned int sas_ss_sp;
 	size_t sas_ss_size;
+	struct css_set *cgroups;
 	struct uprobe_task *utask;
+	long unsigned int nvcsw;
+	long unsigned int nivcsw;
 };
 
 struct pt_regs {
@@ -210,6 +245,26 @@ struct super_block {
 
 struct vfsmount {
 	struct dentry *mnt_root;
+};
+
+struct cgroup;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct kernfs_node {
+	unsigned long long id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
 };
 
 struct fs_struct {

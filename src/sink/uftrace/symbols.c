@@ -329,6 +329,14 @@ static void put_symbol(struct out *o, uint64_t addr, char type, const char *name
 		   is_magic(name) ? " " : "");
 }
 
+/* The reader demangles C++ itself, as its user asks, and Rust's old names; it knows nothing of the new ones. */
+const char *uf_name(const struct func *f)
+{
+	const char *name = f->name && !strncmp(f->name, "_R", 2) ? func_plain(f) : f->name;
+
+	return name ?: "_";
+}
+
 static void put_symbols(struct out *o, const struct image *img)
 {
 	uint64_t next, end;
@@ -338,7 +346,7 @@ static void put_symbols(struct out *o, const struct image *img)
 
 		if (i && f->addr == f[-1].addr)
 			continue;	/* another name of the same function */
-		put_symbol(o, f->addr, f->flags & FUNC_PLT ? 'P' : 'T', f->name ?: "_");
+		put_symbol(o, f->addr, f->flags & FUNC_PLT ? 'P' : 'T', uf_name(f));
 		next = UINT64_MAX;
 		for (size_t j = i + 1; j < img->func_count && next == UINT64_MAX; j++)
 			if (img->func[j].addr != f->addr)
@@ -402,7 +410,7 @@ static int write_module(const struct uf_module *mod, int dirfd)
 {
 	int err = write_file(mod, dirfd, ".sym", put_sym);
 
-	return err || !mod->spec_count ? err : write_file(mod, dirfd, ".dbg", put_dbg);
+	return err || !uf_specs_any(mod) ? err : write_file(mod, dirfd, ".dbg", put_dbg);
 }
 
 void uf_module_has_new_specs(struct uf_modules *m, struct uf_module *mod)

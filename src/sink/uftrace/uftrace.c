@@ -197,11 +197,11 @@ static int put_with_values(struct sink *s, struct uf_task *u, const struct event
 	int err = 0;
 
 	if (mod)
-		err = uf_values_show(&s->modules, mod, ev->call->func->addr, ev->call->func->name ?: "_",
+		err = uf_values_show(&s->modules, mod, ev->call->func->addr, uf_name(ev->call->func),
 				     (const void *)ev->rec, rec.payload, &len);
 	if (err)
 		return err;
-	rec.r.time = in_order(u, ev->time);
+	rec.r.time = in_order(u, ev->began);
 	rec.r.word = uf_word(type, len, ev->depth, addr_of(s, ev->call));
 	return put(s, u, &rec, sizeof(rec.r) + len);
 }
@@ -212,7 +212,7 @@ static int on_func_entry(struct sink *s, struct uf_task *u, const struct event *
 		s->deepest = ev->depth;
 	if (ev->rec->kind == REC_FUNC_ENTRY_ARGS)
 		return put_with_values(s, u, ev, UF_ENTRY);
-	return put_record(s, u, ev->time, UF_ENTRY, ev->depth, addr_of(s, ev->call));
+	return put_record(s, u, ev->began, UF_ENTRY, ev->depth, addr_of(s, ev->call));
 }
 
 /* The record of an end that was inferred is another call's. */
@@ -253,7 +253,7 @@ static int on_sys_enter(struct sink *s, struct uf_task *u, const struct event *e
 		u->open = calloc(1, sizeof(*u->open));
 	if (err || !u->open)
 		return err ?: -ENOMEM;
-	u->open->time = ev->time;
+	u->open->time = ev->began;
 	u->open->nr = rec->nr;
 	u->open->depth = ev->depth;
 	u->open->is_compat = rec->hdr.flags & REC_F_COMPAT;

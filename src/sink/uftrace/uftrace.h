@@ -59,6 +59,7 @@ void uf_clean(char *to, size_t room, const char *text, enum uf_text kind);
 /* How an argument or the result of a function is shown: struct rec_value. */
 struct uf_form {
 	uint8_t index, format, size;
+	char	type[32];		/* of a structure: its type's name; "": none is known */
 };
 
 struct uf_spec {
@@ -97,6 +98,8 @@ void uf_modules_release(struct uf_modules *m);
 int  uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path,
 		    const struct image *image);
 /* Any module of that path, or NULL. */
+struct func;
+const char *uf_name(const struct func *f);	/* as it stands in .sym */
 const struct uf_module *uf_module_at(const struct uf_modules *m, const char *path);
 void uf_module_has_new_specs(struct uf_modules *m, struct uf_module *mod);
 int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym and .dbg of those that changed */
@@ -111,6 +114,7 @@ int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym and .dbg of 
  */
 int  uf_values_show(struct uf_modules *m, struct uf_module *mod, uint64_t addr, const char *name,
 		    const struct rec_func_args *rec, uint8_t *payload, size_t *len);
+bool uf_specs_any(const struct uf_module *mod);	/* has it a .dbg? */
 void uf_specs_put(struct out *o, const struct uf_module *mod);	/* the lines of its .dbg */
 
 /* --- maps.c: sessions --- */

@@ -1,0 +1,437 @@
+/*
+ * held.bpf.c - function probes when --time-filter or --caller-filter is given.
+ *
+ * uftrace's rules. A call that took longer than the time is recorded, and with it
+ * all that it was called by. So at its entry a call is only remembered, and what it
+ * came to is decided when it has been left: by its return, or, where that is not
+ * seen, by the stack pointer of the next entry or return, as the tracker leaves calls
+ * (src/flow/calls.c). Where a file has functions of --caller-filter, only those are
+ * decided about; the others are recorded for being on the way to one.
+ *
+ * What was held is sent as an entry that bears the time it began (REC_F_HELD).
+ * Callers began earlier and are sent earlier, so within a task these times are in
+ * order. All records of this file go through the one ring of the CPU, so an exit
+ * does not pass the entries that are sent with it.
+ *
+ * The programs at tracepoints run before those of syscall.bpf.c and task.bpf.c, by the
+ * order in which they are attached: so what is sent here comes before what ends it.
+ */
+#include "filter.bpf.h"
+#include "function.bpf.h"
+#include "held.bpf.h"
+#include "trigger.bpf.h"
+
+#define HELD_MEANT	0x20000u	/* it may be recorded for its own sake */
+
+const volatile bool calls_are_held;
+const volatile bool syscalls_are_held;
+const volatile bool calls_are_filtered;		/* by --filter and its like, too */
+const volatile __u64 least_ns;			/* --time-filter: what is recorded takes longer */
+
+static __always_inline struct held *held_at(struct held_calls *h, __u64 i)
+{
+	return &h->call[i & (HELD_MAX - 1)];
+}
+
+/* ---- sending what was held ---- */
+
+struct sending {
+	struct held_calls *h;
+	struct task_state *t;
+	__u64		   id;		/* of the task whose calls they are, as bpf_get_current_pid_tgid() has it */
+	__u64		   until;	/* send the calls before this one */
+};
+
+static __always_inline void *send_begin(struct sending *s, __u32 class, __u16 kind, __u16 size)
+{
+	struct rec_hdr *rec = NULL;
+	void *ring = ring_of_this_cpu();
+
+	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
+		rec = bpf_ringbuf_reserve(ring, size, 0);
+	if (!rec) {
+		count_lost(s->t, class);
+		return NULL;
+	}
+	rec_fill_of(s->id, rec, kind, size);
+	return rec;
+}
+
+static long send_next(__u32 i, struct sending *s)
+{
+	struct rec_func_held *r;
+	struct held *call;
+
+	if (s->h->told >= s->until)
+		return 1;
+	call = held_at(s->h, s->h->told);
+	s->h->told++;
+	r = send_begin(s, CLASS_FUNCTION, REC_FUNC_ENTRY, sizeof(*r));
+	if (!r)
+		return 0;
+	r->f.hdr.flags = (__u16)call->flags | REC_F_HELD;
+	r->f.func = call->func;
+	r->f.commit = 0;
+	r->f.sp = call->sp;
+	r->began = call->began;
+	rec_end(r);
+	return 0;
+}
+
+static __always_inline void send_held(struct sending *s, __u64 until)
+{
+	s->until = until;
+	if (s->h->told < until)
+		bpf_loop(HELD_MAX, send_next, s, 0);
+}
+
+static __always_inline void send_syscall(struct sending *s)
+{
+	struct held_syscall *call = &s->h->syscall;
+	struct rec_sys_held *r = send_begin(s, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
+
+	if (!r)
+		return;
+	r->hdr.flags = call->flags | REC_F_HELD;
+	r->nr = call->nr;
+	r->text_len = 0;
+	__builtin_memcpy(r->arg, call->arg, sizeof(r->arg));
+	r->began = call->began;
+	rec_end(r);
+}
+
+static __always_inline void send_exit(struct sending *s, __u32 func, __u64 sp)
+{
+	struct rec_func *r = send_begin(s, CLASS_FUNCTION, REC_FUNC_EXIT, sizeof(*r));
+
+	if (!r)
+		return;
+	r->func = func;
+	r->commit = 0;
+	r->sp = sp;
+	rec_end(r);
+}
+
+/* Whose calls these are: the current task's. */
+static __always_inline struct sending sending_own(struct held_calls *h)
+{
+	struct sending s = { .h = h, .t = my_task(), .id = bpf_get_current_pid_tgid() };
+
+	if (s.t && s.t->flags & TASK_HAS_LOST)
+		report_lost(s.t);
+	return s;
+}
+
+/* ---- which of them ---- */
+
+struct judging {
+	struct held_calls *h;
+	__u64		   now;
+	__u64		   least;	/* the calls before this one are not asked about */
+	__u64		   until;	/* those before this one are to be sent */
+};
+
+static long judge_innermost(__u32 i, struct judging *j)
+{
+	struct held *call;
+
+	if (j->until <= j->least) {
+		j->until = 0;
+		return 1;
+	}
+	call = held_at(j->h, j->until - 1);
+	if (call->flags & HELD_MEANT && (__s64)(j->now - call->began) > (__s64)least_ns)
+		return 1;
+	j->until--;
+	return 0;
+}
+
+/* Send those of the calls from @from on that are to be recorded, and who called them. */
+static __always_inline void send_judged(struct sending *s, __u64 from, __u64 now)
+{
+	struct judging j = { .h = s->h, .now = now, .least = from, .until = s->h->count };
+
+	if (j.least < s->h->told)
+		j.least = s->h->told;
+	if (j.until <= j.least)
+		return;
+	bpf_loop(HELD_MAX, judge_innermost, &j, 0);
+	send_held(s, j.until);
+}
+
+/* The calls from @count on have been left; @func: the outermost of them, or NO_FUNC when that was not seen. */
+static __always_inline void left_from(struct held_calls *h, __u64 count, __u32 func)
+{
+	struct sending s = sending_own(h);
+
+	send_judged(&s, count, bpf_ktime_get_ns());
+	if (h->told > count) {
+		count_filtered(FILTERED_CALLS, h->count - h->told);
+		send_exit(&s, func, held_at(h, count)->sp);
+		h->told = count;
+	} else {
+		count_filtered(FILTERED_CALLS, h->count - count);
+	}
+	h->count = count;
+}
+
+/* ---- entering and leaving ---- */
+
+struct stepping {
+	struct held_calls *h;
+	__u64	sp, count;
+	__u32	flags;
+	__u32	func;		/* of the return at hand; NO_FUNC: it is an entry */
+	bool	on_stack;	/* a call of this stack was found: those before it were opened elsewhere since */
+};
+
+/* The same question as calls.c asks, of a call on the stack of @s->sp. */
+static __always_inline bool was_left(const struct held *call, const struct stepping *s)
+{
+	if (call->sp != s->sp)
+		return call->sp < s->sp;
+	if (s->func != NO_FUNC)
+		return call->func != s->func;		/* tail calls: it returns before its caller does */
+	return call->flags & REC_F_NO_EXIT || s->flags & REC_F_CALLED;
+}
+
+static long step_back(__u32 i, struct stepping *s)
+{
+	struct held *top;
+
+	if (!s->count)
+		return 1;
+	top = held_at(s->h, s->count - 1);
+	if (is_one_stack(top->sp, top->flags, s->sp, s->flags)) {
+		s->on_stack = true;
+		if (!was_left(top, s))
+			return 1;
+	} else if (s->on_stack) {
+		return 1;
+	}
+	s->count--;
+	return 0;
+}
+
+/* How many calls are open yet. On a new stack, one that has no call, none was left. */
+static __always_inline __u64 still_open(struct stepping *s)
+{
+	struct held *top = held_at(s->h, s->h->count - 1);
+
+	s->count = s->h->count;
+	if (!s->count || (is_one_stack(top->sp, top->flags, s->sp, s->flags) && !was_left(top, s)))
+		return s->count;
+	bpf_loop(HELD_MAX, step_back, s, 0);
+	return s->on_stack ? s->count : s->h->count;
+}
+
+/*
+ * The current task calls a function; it is held if @is_kept, else it shows only what was left. As
+ * filter_enter() has the others. Returns 0 when its return is wanted.
+ */
+__noinline int held_enter(__u64 sp, __u64 cookie, __u32 flags, bool is_kept)
+{
+	struct held_calls *h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL,
+						    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct stepping s = { .h = h, .sp = sp, .flags = flags, .func = NO_FUNC };
+	struct held *call;
+	__u64 open;
+
+	if (!h) {
+		function_lost();
+		return 1;
+	}
+	open = still_open(&s);
+	if (open < h->count)
+		left_from(h, open, NO_FUNC);
+	if (!is_kept)
+		return 1;
+	if (h->count >= HELD_MAX) {
+		count_filtered(HELD_TOO_DEEP, 1);
+		return 1;
+	}
+	if (cookie & COOKIE_CALLER || !(cookie & COOKIE_CALLERS_ONLY))
+		flags |= HELD_MEANT;
+	call = held_at(h, h->count);
+	call->sp = sp;
+	call->func = cookie & COOKIE_FUNC;
+	call->flags = flags;
+	call->began = bpf_ktime_get_ns();
+	h->count++;
+	return 0;
+}
+
+/* It returns from there. */
+__noinline int held_leave(__u64 sp, __u64 cookie, __u32 flags)
+{
+	struct held_calls *h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0);
+	struct stepping s = { .h = h, .sp = sp, .flags = flags, .func = cookie & COOKIE_FUNC };
+	__u64 open;
+
+	if (!h)
+		return 0;
+	open = still_open(&s);
+	if (open && held_at(h, open - 1)->sp == sp && held_at(h, open - 1)->func == s.func)
+		left_from(h, open - 1, s.func);
+	else if (open < h->count)
+		left_from(h, open, NO_FUNC);
+	return 0;
+}
+
+/* ---- probes: as those of function.bpf.c ---- */
+
+static __always_inline int held_event(__u64 sp, __u64 cookie, __u32 flags)
+{
+	int verdict = calls_are_filtered ? filter_enter(sp, cookie, flags) : FILTER_SHOW, none;
+
+	if (verdict == FILTER_SHOW) {
+		none = held_enter(sp, cookie, flags, true);
+		if (has_triggers && cookie & COOKIE_TRIGGER)
+			trigger_finish(cookie & COOKIE_FUNC);
+		return none;
+	}
+	held_enter(sp, cookie, flags, false);
+	return verdict != FILTER_WATCH;
+}
+
+static __always_inline int held_return(__u64 sp, __u64 cookie, __u32 flags)
+{
+	if (calls_are_filtered)
+		filter_leave(sp, cookie, flags);
+	if (recording)
+		held_leave(sp, cookie, flags);
+	return 0;
+}
+
+SEC("?uprobe")
+int held_session(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
+	struct task_struct *task;
+	struct task_state *t;
+	__u32 flags;
+	bool returns;
+
+	if (is_return(ctx))
+		return held_return(sp - RETURN_POPS, cookie, FILTER_HOME);
+	task = bpf_get_current_task_btf();
+	t = state_of(task);
+	if (!t)
+		return 1;
+	returns = returns_probed(t, task) && is_home(t, task, sp);
+	flags = call_flags(task, ctx, sp, cookie, returns);
+	return held_event(sp, cookie, flags | (returns ? FILTER_HOME : 0)) || !returns;
+}
+
+SEC("?uprobe")
+int held_entry(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 cookie, sp;
+
+	if (!state_of(task))
+		return 0;
+	cookie = bpf_get_attach_cookie(ctx);
+	sp = entry_sp(user_sp(ctx), cookie);
+	held_event(sp, cookie, call_flags(task, ctx, sp, cookie, true));
+	return 0;
+}
+
+SEC("?uretprobe")
+int held_exit(struct pt_regs *ctx)
+{
+	return my_task() ? held_return(user_sp(ctx) - RETURN_POPS, bpf_get_attach_cookie(ctx), 0) : 0;
+}
+
+/* ---- system calls: held by sys_enter of syscall.bpf.c, whose sys_exit follows this ---- */
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(held_sys_exit, struct pt_regs *regs)
+{
+	struct held_calls *h = recording ? bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0) : NULL;
+	struct sending s;
+
+	if (!h || !h->syscall.began || h->syscall.nr != (__u32)syscall_nr(regs))
+		return 0;
+	if ((__s64)(bpf_ktime_get_ns() - h->syscall.began) > (__s64)least_ns) {
+		s = sending_own(h);
+		send_held(&s, h->count);
+		send_syscall(&s);
+		h->syscall.is_told = true;
+	} else {
+		count_filtered(FILTERED_SYSCALLS, 1);
+	}
+	h->syscall.began = 0;
+	return 0;
+}
+
+/* ---- ends ---- */
+
+/* What is open is judged as of now, and nothing is open any more. */
+static __always_inline void end_all(struct sending *s)
+{
+	struct held_calls *h = s->h;
+	__u64 now = bpf_ktime_get_ns();
+
+	if (h->syscall.began && (__s64)(now - h->syscall.began) > (__s64)least_ns) {
+		send_held(s, h->count);
+		send_syscall(s);
+	} else {
+		send_judged(s, 0, now);
+	}
+	count_filtered(FILTERED_CALLS, h->count - h->told);
+	h->count = h->told = h->syscall.began = 0;
+}
+
+/* The current task's, @tid being its number until now. */
+static __always_inline void end_own(__u32 tid)
+{
+	struct held_calls *h = recording ? bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0) : NULL;
+	struct sending s;
+
+	if (!h)
+		return;
+	s = sending_own(h);
+	s.id = (s.id & ~0xffffffffull) | tid;
+	end_all(&s);
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(held_exec, struct task_struct *task, pid_t old_tid)
+{
+	struct held_calls *h = bpf_task_storage_get(&held_calls, task, NULL, 0);
+
+	if (h && h->syscall.began) {
+		h->syscall.began = 0;		/* its texts are gone, and what it takes is mostly a gate's waiting */
+		count_filtered(FILTERED_SYSCALLS, 1);
+	}
+	end_own(old_tid);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(held_task_exit, struct task_struct *task)
+{
+	end_own(task->pid);
+	return 0;
+}
+
+/* Recording has stopped; tasks go on. */
+SEC("?iter/task")
+int held_stop(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct sending s = {};
+
+	if (!task)
+		return 0;
+	s.t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	s.h = bpf_task_storage_get(&held_calls, task, NULL, 0);
+	if (!s.t || !s.h)
+		return 0;
+	s.id = (__u64)task->tgid << 32 | (__u32)task->pid;
+	end_all(&s);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

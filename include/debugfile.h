@@ -1,0 +1,20 @@
+/*
+ * debugfile.h - where the symbols of a stripped file may lie: gdb's places.
+ */
+#ifndef DEBUGFILE_H
+#define DEBUGFILE_H
+
+struct image;
+
+#define DEBUGFILE_PLACES 4
+
+/* The @n-th place for what is known as @path; NULL: the file does not tell it, or no memory. */
+char *debugfile_place(const struct image *img, const char *path, unsigned n);
+
+/*
+ * Open it as the process sees it whose folder in /proc is @proc: that may have planted anything
+ * there, so nothing but a regular file is opened, and whether it is the right one is the image child's to see.
+ */
+int   debugfile_open(int proc, const char *place);
+
+#endif

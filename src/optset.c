@@ -1,0 +1,481 @@
+/*
+ * optset.c - what the rows of the option table call: each reads a value into struct config.
+ */
+#include <limits.h>
+
+#include "base.h"
+#include "filter.h"
+#include "function.h"
+#include "log.h"
+#include "nearest.h"
+#include "optset.h"
+#include "pattern.h"
+#include "sink.h"
+#include "syscall/syscall.h"
+
+int set_true(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)word, (void)value;
+	FIELD(cfg, opt, bool) = true;
+	return 0;
+}
+
+int set_false(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)word, (void)value;
+	FIELD(cfg, opt, bool) = false;
+	return 0;
+}
+
+int set_filter(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	return filter_option(cfg->filter, opt->name, word, value);
+}
+
+int set_nothing(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)cfg, (void)opt, (void)word, (void)value;
+	return 0;
+}
+
+int set_text(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	if (!*value)
+		return fail(0, "%s: %s must not be empty", word, opt->arg), -EINVAL;
+	FIELD(cfg, opt, const char *) = value;
+	return 0;
+}
+
+/* A plain number; strtoul() alone takes "-1", " 1" and "". */
+static int parse_number(const char *value, uint64_t *ret, const char **rest)
+{
+	char *end;
+
+	if (*value < '0' || *value > '9')
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoull(value, &end, 10);
+	*rest = end;
+	return errno ? -ERANGE : 0;
+}
+
+int set_count(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	const char *rest;
+	uint64_t n;
+
+	if (parse_number(value, &n, &rest) || *rest || n > UINT32_MAX)
+		return fail(0, "%s: '%s' is not a number", word, value), -EINVAL;
+	FIELD(cfg, opt, unsigned) = n;
+	return 0;
+}
+
+int set_string_bytes(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	int err = set_count(cfg, opt, word, value);
+
+	if (!err && cfg->string_bytes > STRING_BYTES_MAX) {
+		fail(0, "%s: %u bytes are more than a record holds, %u", word, cfg->string_bytes,
+		     STRING_BYTES_MAX);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+int set_depth(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	int err = set_count(cfg, opt, word, value);
+
+	if (!err && (!cfg->depth || cfg->depth > FILTER_DEPTH_MAX)) {
+		fail(0, "%s: %s levels cannot be kept apart; 1 to %d can", word, value, FILTER_DEPTH_MAX);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+static int parse_size(const char *value, uint64_t *ret)
+{
+	static const struct { const char *unit; unsigned shift; } units[] = {
+		{ "", 10 }, { "B", 0 }, { "K", 10 }, { "M", 20 }, { "G", 30 },
+		{ "KB", 10 }, { "MB", 20 }, { "GB", 30 }, { "KiB", 10 }, { "MiB", 20 }, { "GiB", 30 },
+	};
+	const char *rest;
+
+	if (parse_number(value, ret, &rest))
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcasecmp(rest, units[i].unit))
+			continue;
+		if (*ret > UINT64_MAX >> units[i].shift)
+			return -ERANGE;
+		*ret <<= units[i].shift;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int set_bytes(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	const uint64_t least = 16 << 10, most = sizeof(size_t) < 8 ? 512ull << 20 : 1ull << 40;
+	uint64_t n;
+
+	if (parse_size(value, &n))
+		return fail(0, "%s: '%s' is not a size, such as 512K or 16M", word, value), -EINVAL;
+	if (n < least || n > most) {
+		fail(0, "%s: '%s' is %llu bytes; it must be 16K to %lluG", word, value, (unsigned long long)n,
+		     (unsigned long long)(most >> 30));
+		return -EINVAL;
+	}
+	FIELD(cfg, opt, size_t) = n;
+	return 0;
+}
+
+int set_syscalls(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	char bad[64];
+	const char *nearest = NULL;
+
+	(void)opt;
+	cfg->syscalls = true;
+	if (!value) {
+		memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
+		return 0;
+	}
+	if (!syscall_set_parse(cfg->syscall_wanted, value, bad, sizeof(bad), &nearest))
+		return 0;
+	if (nearest)
+		fail(0, "%s: '%s' is not a syscall or class; the nearest is '%s'", word, bad, nearest);
+	else if (*bad == '/')
+		fail(0, "%s: '%s' is not a regular expression", word, bad);
+	else
+		fail(0, "%s: '%s' is not a syscall or class", word, bad);
+	hint("a name, /REGEX, or a class: %s", syscall_classes());
+	return -EINVAL;
+}
+
+int set_no_syscalls(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt, (void)word, (void)value;
+	cfg->syscalls = false;
+	return 0;
+}
+
+/* Each adds to what is recorded; without a pattern it is the program's own, all of them. */
+int set_functions(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	struct pattern p, *more;
+	int err;
+
+	(void)opt;
+	err = pattern_parse(&p, value ?: "*", value ? strlen(value) : 1, PATTERN_GLOB);
+	if (err == -EINVAL) {
+		fail(0, "%s: '%s' has no name %s the '@'", word, value, *value && *value != '@' ? "behind" : "before");
+		hint("%s='GLOB', '*@libc.so.6' or '*@*'", word);
+	}
+	if (err)
+		return err;
+	more = realloc(cfg->function, (cfg->function_count + 1) * sizeof(*more));
+	if (!more) {
+		pattern_release(&p);
+		return -ENOMEM;
+	}
+	cfg->function = more;
+	cfg->function[cfg->function_count++] = p;
+	cfg->functions = true;
+	cfg->libraries |= p.lib && strcmp(p.lib, "PLT");
+	return 0;
+}
+
+/* FUNC@LIB is of a library: which is looked at as if --functions had named it. */
+int set_list(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	const char *at = value ? strchr(value, '@') : NULL;
+	int err = filter_option(cfg->filter, opt->name, word, value);
+
+	cfg->list = true;
+	for (; at && !err; at = strchr(at + 1, '@')) {
+		__cleanup(free_ptr) char *of_lib = NULL;
+
+		if (asprintf(&of_lib, "*%.*s", (int)strcspn(at, ";"), at) < 0)
+			return -ENOMEM;
+		err = set_functions(cfg, opt, word, of_lib);
+	}
+	return err;
+}
+
+/*
+ * Call @fn for each word of the list @value. An empty one is an error: it is
+ * what a variable that was not set leaves behind.
+ */
+static int for_each_word(struct config *cfg, const char *word, const char *value,
+			 int (*fn)(struct config *cfg, const char *word, const char *name))
+{
+	__cleanup(free_ptr) char *list = strdup(value);
+	char *rest = list, *name;
+	int err = list ? 0 : -ENOMEM;
+
+	while (!err && (name = strsep(&rest, ",")))
+		err = *name ? fn(cfg, word, name) :
+			      (fail(0, "%s: a name is missing in '%s'", word, value), -EINVAL);
+	return err;
+}
+
+static int add_target(struct config *cfg, const char *word, const char *text)
+{
+	const char *rest;
+	uint64_t pid;
+	int err;
+
+	if (parse_number(text, &pid, &rest) || *rest || !pid || pid > INT_MAX) {
+		fail(0, "%s: '%s' is not the number of a process", word, text);
+		hint("%s \"$(pidof %s)\"", word, text);
+		return -EINVAL;
+	}
+	err = grow(&cfg->target, &cfg->target_room, cfg->target_count, sizeof(*cfg->target));
+	if (!err)
+		cfg->target[cfg->target_count++] = (struct target_name){ .pid = pid };
+	return err;
+}
+
+/* Separated by commas, or by blanks as pidof(1) does. */
+int set_targets(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	__cleanup(free_ptr) char *list = strdup(value);
+	size_t first = cfg->target_count;
+	int err;
+
+	for (char *c = list; c && *c; c++)
+		if (*c == ' ' || *c == '\n')
+			*c = ',';
+	err = list ? for_each_word(cfg, word, list, add_target) : -ENOMEM;
+	for (size_t i = first; i < cfg->target_count; i++)
+		cfg->target[i].kind = !strcmp(opt->name, "tree") ? TARGET_TREE :
+				      !strcmp(opt->name, "tid") ? TARGET_THREAD : TARGET_PROCESS;
+	return err;
+}
+
+int set_cgroup(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	int err = *value ? 0 : -EINVAL;
+
+	if (err)
+		return fail(0, "%s: %s must not be empty", word, opt->arg), err;
+	err = grow(&cfg->target, &cfg->target_room, cfg->target_count, sizeof(*cfg->target));
+	if (!err)
+		cfg->target[cfg->target_count++] = (struct target_name){ .kind = TARGET_CGROUP, .path = value };
+	return err;
+}
+
+/* The thousandths of ".25": up to three digits. Leaves @rest behind them. */
+static uint64_t parse_thousandths(const char **rest)
+{
+	const char *digit = *rest + 1;
+	uint64_t n = 0;
+
+	if (**rest != '.' || *digit < '0' || *digit > '9')
+		return 0;
+	for (unsigned place = 100; place && *digit >= '0' && *digit <= '9'; place /= 10)
+		n += place * (*digit++ - '0');
+	*rest = digit;
+	return n;
+}
+
+/* A time, not 0, in ns; @plain: the unit of a bare number. */
+static int parse_time(const char *value, const char *plain, uint64_t *ret)
+{
+	static const struct { const char *unit; uint64_t ns; } units[] = {
+		{ "s", NSEC_PER_SEC }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+		{ "m", 60 * NSEC_PER_SEC }, { "h", 3600 * NSEC_PER_SEC },
+	};
+	uint64_t n, thousandths;
+	const char *rest;
+	size_t i = 0;
+
+	if (parse_number(value, &n, &rest))
+		return -EINVAL;
+	thousandths = parse_thousandths(&rest);
+	while (i < ARRAY_SIZE(units) && strcmp(*rest ? rest : plain, units[i].unit))
+		i++;
+	if (i == ARRAY_SIZE(units) || n >= INT64_MAX / units[i].ns)
+		return -EINVAL;
+	*ret = n * units[i].ns + thousandths * units[i].ns / 1000;
+	return *ret ? 0 : -EINVAL;
+}
+
+static int set_time_in(struct config *cfg, const struct opt *opt, const char *word, const char *value,
+		       const char *plain, const char *such_as)
+{
+	int err = parse_time(value, plain, &FIELD(cfg, opt, uint64_t));
+
+	if (err)
+		fail(0, "%s: '%s' is not a time, such as %s", word, value, such_as);
+	return err;
+}
+
+int set_time(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	return set_time_in(cfg, opt, word, value, "s", "10s or 500ms");
+}
+
+/* uftrace's: a number alone is ns. */
+int set_least_time(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	return set_time_in(cfg, opt, word, value, "ns", "5ms or 1.5us");
+}
+
+/* strace's -e: trace=SET, t=SET, or a SET alone. */
+int set_expression(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	size_t n = strcspn(value, "=");
+
+	if (!value[n])
+		return set_syscalls(cfg, opt, word, value);
+	if ((n == 5 && !strncmp(value, "trace", n)) || (n == 1 && *value == 't'))
+		return set_syscalls(cfg, opt, word, value + n + 1);
+	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET' is", word, (int)n, value);
+	return -EINVAL;
+}
+
+/* "X is not a KIND; the nearest is Y", once every candidate was offered. */
+static int not_a(const char *word, const char *kind, const struct nearest *n)
+{
+	if (n->found)
+		fail(0, "%s: '%s' is not a %s; the nearest is '%s'", word, n->word, kind, n->found);
+	else
+		fail(0, "%s: '%s' is not a %s", word, n->word, kind);
+	return -EINVAL;
+}
+
+static int add_format(struct config *cfg, const char *word, const char *name)
+{
+	struct nearest n = { .word = name };
+
+	if (!strcmp(name, "raw")) {
+		cfg->raw = true;
+		return 0;
+	}
+	for (size_t i = 0; sinks[i]; i++) {
+		if (!strcmp(sinks[i]->name, name)) {
+			for (size_t j = 0; j < cfg->sink_count; j++)
+				if (cfg->sink[j] == sinks[i])
+					return 0;
+			cfg->sink[cfg->sink_count++] = sinks[i];	/* SINKS_MAX rows at most */
+			return 0;
+		}
+		nearest_offer(&n, sinks[i]->name);
+	}
+	nearest_offer(&n, "raw");
+	return not_a(word, "format", &n);
+}
+
+int set_formats(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	cfg->sink_count = 0;	/* the last --format counts, so a command line can overrule RECORDER_OPTS */
+	cfg->raw = false;
+	return for_each_word(cfg, word, value, add_format);
+}
+
+static int add_feature(struct config *cfg, const char *word, const char *name)
+{
+	struct nearest n = { .word = name };
+	int f = kernel_feature_by_name(name);
+
+	if (f >= 0) {
+		cfg->denied_features |= 1ull << f;
+		return 0;
+	}
+	for (f = 0; f < KERNEL_FEATURES; f++)
+		nearest_offer(&n, kernel_feature_name(f));
+	not_a(word, "feature", &n);
+	hint("recorder --doctor, which lists them");
+	return -EINVAL;
+}
+
+int set_features(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	return for_each_word(cfg, word, value, add_feature);
+}
+
+int set_status(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	cfg->status = !strcmp(value, "auto");
+	if (cfg->status || !strcmp(value, "never"))
+		return 0;
+	fail(0, "%s: '%s' is neither 'auto' nor 'never'", word, value);
+	return -EINVAL;
+}
+
+int set_returns(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	static const char *const when[] = {
+		[RETURNS_AUTO] = "auto", [RETURNS_NEVER] = "never", [RETURNS_ALWAYS] = "always",
+	};
+
+	(void)opt;
+	for (size_t i = 0; i < ARRAY_SIZE(when); i++) {
+		if (!strcmp(value, when[i])) {
+			cfg->returns = i;
+			return 0;
+		}
+	}
+	fail(0, "%s: '%s' is neither 'auto' nor 'never' nor 'always'", word, value);
+	return -EINVAL;
+}
+
+int set_no_returns(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt, (void)word, (void)value;
+	cfg->returns = RETURNS_NEVER;
+	return 0;
+}
+
+int set_trace(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	cfg->disabled = !strcmp(value, "off");
+	if (cfg->disabled || !strcmp(value, "on"))
+		return 0;
+	fail(0, "%s: '%s' is neither 'on' nor 'off'", word, value);
+	return -EINVAL;
+}
+
+static int add_spec(struct config *cfg, bool is_result, const char *word, const char *value)
+{
+	char why[256];
+	int err = argspecs_add(&cfg->args, value, is_result, why, sizeof(why));
+
+	if (err == -EINVAL)
+		fail(0, "%s: %s", word, why);
+	else if (err)
+		fail(err, "%s", word);
+	return err;
+}
+
+int set_args(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	return add_spec(cfg, false, word, value);
+}
+
+int set_results(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	return add_spec(cfg, true, word, value);
+}
+
+int set_quiet(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt, (void)word, (void)value;
+	cfg->verbosity = LOG_QUIET;
+	return 0;
+}
+
+int set_verbose(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt, (void)word, (void)value;
+	cfg->verbosity = MIN(MAX(cfg->verbosity, LOG_NORMAL) + 1, LOG_DEBUG);
+	return 0;
+}

@@ -1,0 +1,130 @@
+/*
+ * triggers.c - what bpf/trigger.bpf.c is told, and hears of it.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base.h"
+#include "config.h"
+#include "filter.h"
+#include "funcargs.h"
+#include "image.h"
+#include "log.h"
+#include "recorder.skel.h"
+#include "source/links.h"
+#include "source/rows.h"
+#include "source/triggers.h"
+#include "trigger.h"
+
+static struct links links;
+static struct ring_buffer *finished;
+
+/* Functions that end the recording, by number. */
+static struct {
+	struct ender {
+		uint32_t func;
+		char	*name;
+	}     *ender;
+	size_t count, room;
+} enders;
+
+static bool has_switches(const struct config *cfg)
+{
+	return cfg->disabled || filter_actions(cfg->filter) & (TRIGGER_ON | TRIGGER_OFF);
+}
+
+static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	bool filters = filter_in_kernel(cfg), named = filters || wants_values(cfg);	/* filter.bpf.c names the maps */
+
+	bpf_map__set_autocreate(bpf->maps.trigger_of_func, named);
+	bpf_map__set_autocreate(bpf->maps.switched, named);
+	bpf_map__set_autocreate(bpf->maps.trigger_finished, named);
+	if (cfg->disabled && !(filter_actions(cfg->filter) & TRIGGER_ON))
+		warn("--disable: no function is recorded, as no -T FUNC@trace_on switches recording on");
+	bpf->rodata->has_triggers = filters && filter_actions(cfg->filter);
+	bpf->rodata->has_switches = filters && has_switches(cfg);
+	bpf->rodata->starts_off = cfg->disabled;
+	bpf_program__set_autoload(bpf->progs.trigger_fork, filters && has_switches(cfg));
+	bpf_program__set_autoload(bpf->progs.trigger_exec, filters && has_switches(cfg));
+	bpf_program__set_autoload(bpf->progs.trigger_exit, filters && has_switches(cfg));
+	return 0;
+}
+
+static int on_finished(void *ctx, void *data, size_t size)
+{
+	(void)ctx;
+	for (size_t i = 0; size >= sizeof(uint32_t) && i < enders.count; i++)
+		if (enders.ender[i].func == *(const uint32_t *)data)
+			say("finished by %s()", enders.ender[i].name);
+	return 0;
+}
+
+static int trigger_attach(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	int err = 0;
+
+	if (!filter_in_kernel(cfg))
+		return 0;
+	if (has_switches(cfg)) {
+		err = links_attach(&links, bpf->progs.trigger_fork);
+		err = err ?: links_attach(&links, bpf->progs.trigger_exec);
+		err = err ?: links_attach(&links, bpf->progs.trigger_exit);
+	}
+	if (err || !(filter_actions(cfg->filter) & TRIGGER_FINISH))
+		return err;
+	finished = ring_buffer__new(bpf_map__fd(bpf->maps.trigger_finished), on_finished, NULL, NULL);
+	return finished ? 0 : fail(-errno, "cannot hear of functions that end the recording");
+}
+
+static void trigger_detach(void)
+{
+	links_release(&links);
+	ring_buffer__free(TAKE(finished));
+	for (size_t i = 0; i < enders.count; i++)
+		free(enders.ender[i].name);
+	free(enders.ender);
+	memset(&enders, 0, sizeof(enders));
+}
+
+static int add_ender(uint32_t func, const char *name)
+{
+	struct ender e = { func, strdup(name) };
+
+	if (!e.name || grow(&enders.ender, &enders.room, enders.count, sizeof(*enders.ender))) {
+		free(e.name);
+		return -ENOMEM;
+	}
+	enders.ender[enders.count++] = e;
+	return 0;
+}
+
+int trigger_tell(struct recorder_bpf *bpf, const struct filter *filter, const struct image *img, const struct func *f)
+{
+	uint32_t func = img->first_func + (f - img->func);
+	struct func_trigger t;
+	int err;
+
+	if (!bpf)
+		return 0;
+	filter_trigger(filter, &t, img, f);
+	err = bpf_map_update_elem(bpf_map__fd(bpf->maps.trigger_of_func), &func, &t, BPF_ANY);
+	return err ?: t.actions & TRIGGER_FINISH ? add_ender(func, f->name) : 0;
+}
+
+int trigger_fd(void)
+{
+	return finished ? ring_buffer__epoll_fd(finished) : -1;
+}
+
+void trigger_say(void)
+{
+	ring_buffer__consume(finished);
+}
+
+const struct source_ops source_trigger = {
+	.name	= "trigger",
+	.plan	= trigger_plan,
+	.attach	= trigger_attach,
+	.detach	= trigger_detach,
+};

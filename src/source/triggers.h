@@ -1,0 +1,18 @@
+/*
+ * triggers.h - triggers of functions in the kernel, and the one that ends the recording.
+ */
+#ifndef SOURCE_TRIGGERS_H
+#define SOURCE_TRIGGERS_H
+
+#include "source.h"
+
+struct filter;
+struct func;
+
+/* Before @f, a function of @img, is probed: what its calls set off. @bpf NULL: --dry-run. Returns 0 or a negative errno. */
+int  trigger_tell(struct recorder_bpf *bpf, const struct filter *filter, const struct image *img, const struct func *f);
+
+int  trigger_fd(void);		/* readable when a function has ended the recording; -1: none can */
+void trigger_say(void);		/* which */
+
+#endif
