@@ -12,9 +12,8 @@
 #include "returns.bpf.h"
 #include "stack.bpf.h"
 #include "trigger.bpf.h"
+#include "user.bpf.h"
 #include "vector.bpf.h"
-
-#define PAGE_BYTES	4096
 
 const volatile bool args_filtered;	/* calls are asked about: filter.bpf.h */
 const volatile bool args_may_fault;	/* the programs are sleepable: what is not in memory yet is fetched */
@@ -54,36 +53,6 @@ struct {
 	__type(key, int);
 	__type(value, struct call_values);
 } values_of_task SEC(".maps");
-
-static __always_inline bool fetch_page(__u64 addr)
-{
-	char byte;
-
-	return !bpf_copy_from_user(&byte, sizeof(byte), (void *)addr);
-}
-
-/* A string may begin in a page that is not in memory yet, or go on in one. */
-static __always_inline long read_string(char *to, __u64 from)
-{
-	long n = bpf_probe_read_user_str(to, VALUE_STRING_MAX + 2, (void *)from);
-
-	if (n > 0 || !args_may_fault || !from)
-		return n;
-	if (!fetch_page(from))
-		return -1;
-	n = bpf_probe_read_user_str(to, VALUE_STRING_MAX + 2, (void *)from);
-	if (n > 0 || !fetch_page((from | (PAGE_BYTES - 1)) + 1))
-		return n;
-	return bpf_probe_read_user_str(to, VALUE_STRING_MAX + 2, (void *)from);
-}
-
-/* What is not in memory yet is fetched; it may lie in two pages. */
-static __always_inline long read_bytes(void *to, __u32 size, __u64 from)
-{
-	if (!bpf_probe_read_user(to, size, (void *)from))
-		return 0;
-	return args_may_fault ? bpf_copy_from_user(to, size, (void *)from) : -1;
-}
 
 static __always_inline void put_number(struct rec_value *x, __u64 value)
 {

@@ -154,6 +154,27 @@ static __always_inline __u64 function_result_high(struct pt_regs *regs)
 	return regs->dx;
 }
 
+/* In the order of enum usdt_x86. */
+static __always_inline void all_registers(struct pt_regs *regs, __u64 *reg)
+{
+	reg[0] = regs->ax;
+	reg[1] = regs->bx;
+	reg[2] = regs->cx;
+	reg[3] = regs->dx;
+	reg[4] = regs->si;
+	reg[5] = regs->di;
+	reg[6] = regs->bp;
+	reg[7] = regs->sp;
+	reg[8] = regs->r8;
+	reg[9] = regs->r9;
+	reg[10] = regs->r10;
+	reg[11] = regs->r11;
+	reg[12] = regs->r12;
+	reg[13] = regs->r13;
+	reg[14] = regs->r14;
+	reg[15] = regs->r15;
+}
+
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
@@ -228,6 +249,14 @@ static __always_inline __u64 function_result(struct pt_regs *regs)
 static __always_inline __u64 function_result_high(struct pt_regs *regs)
 {
 	return regs->user_regs.regs[1];
+}
+
+/* 31 is the stack pointer. */
+static __always_inline void all_registers(struct pt_regs *regs, __u64 *reg)
+{
+	for (int i = 0; i < 31; i++)
+		reg[i] = regs->user_regs.regs[i];
+	reg[31] = regs->user_regs.sp;
 }
 
 #define NR_EXECVE	221

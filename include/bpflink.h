@@ -36,6 +36,13 @@
 int bpflink_uprobe_multi(int prog_fd, int attach_type, const char *path, const unsigned long *offsets,
 			 const uint64_t *cookies, unsigned count, unsigned flags, pid_t pid);
 
+/*
+ * The same for USDT probes in all processes: @semaphores are file offsets of 16-bit counters, 0: none, which are one
+ * higher in each process that has the file mapped, as long as the link is there.
+ */
+int bpflink_usdt_multi(int prog_fd, const char *path, const unsigned long *offsets, const unsigned long *semaphores,
+		       const uint64_t *cookies, unsigned count);
+
 /* Run the iterator @prog_fd once; @pid: over the tasks of that process, 0: over all. Returns 0 or a negative errno. */
 int bpflink_iterate(int prog_fd, pid_t pid);
 

@@ -18,6 +18,7 @@
 struct filter;
 struct pattern;
 struct sink_ops;
+struct usdt_pattern;
 
 /* Who is recorded besides the command: what a number names. */
 enum target_kind {
@@ -41,6 +42,8 @@ struct config {
 	struct pattern *function;	/* --functions=GLOB[@LIB]: which; none: all of the program's own */
 	size_t	    function_count;
 	bool	    libraries;		/* one of them has an @LIB */
+	struct usdt_pattern *usdt;	/* --usdt=[LIB:]PROVIDER:NAME: which USDT probes; none: none */
+	size_t	    usdt_count;
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	struct argspecs args;		/* -A, -R */
@@ -96,6 +99,18 @@ struct config {
 static inline bool wants_values(const struct config *cfg)
 {
 	return cfg->functions && (cfg->args.count || cfg->auto_args);
+}
+
+/* Are files looked at for what can be probed in them? */
+static inline bool wants_probes(const struct config *cfg)
+{
+	return cfg->functions || cfg->usdt_count;
+}
+
+/* Also those that a program maps, before they run? */
+static inline bool wants_libraries(const struct config *cfg)
+{
+	return (cfg->functions && cfg->libraries) || cfg->usdt_count;
 }
 
 #define STRING_BYTES_MAX	4000	/* -s at most: what fits into a record beside the other texts of a call */

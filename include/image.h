@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "usdt.h"
+
 struct debug;
 
 /* What a probe at the site costs: notes in src/image/sites.c, section numbers of probe-costs.md. */
@@ -94,6 +96,7 @@ struct image {
 	size_t	     func_count;
 	unsigned     go_minor;		/* of the Go version, for messages; 0: unknown */
 	uint32_t     no_plt_calls;	/* call instructions that reach a library without a stub (-fno-plt, Rust): not seen */
+	struct usdt_probes usdt;
 	struct debug *debug;		/* owned; NULL: nobody asked, or there is nothing (debug.h) */
 	char	    *names;		/* what func[].name point into, each ended by a NUL; owned */
 	size_t	     names_len;

@@ -32,6 +32,7 @@ enum rec_kind {
 	REC_TASK_FOUND,		/* struct rec_task_found */
 	REC_FUNC_ENTRY_ARGS,	/* struct rec_func_args: an entry, with arguments */
 	REC_FUNC_EXIT_ARGS,	/* struct rec_func_args: an exit, with the result */
+	REC_USDT,		/* struct rec_usdt */
 	REC_KINDS
 };
 
@@ -39,7 +40,7 @@ enum rec_kind {
 enum rec_class {
 	CLASS_TASK,		/* task life and images */
 	CLASS_SYSCALL,
-	CLASS_FUNCTION,
+	CLASS_FUNCTION,		/* and USDT probes */
 	REC_CLASSES
 };
 
@@ -212,6 +213,18 @@ struct rec_func_args {
 	char		values[];	/* struct rec_value each, in the order they are shown in; none twice */
 };
 
+#define USDT_NAME_MAX	80	/* bytes of "PROVIDER:NAME", its NUL included */
+
+/* A USDT probe was hit. */
+struct rec_usdt {
+	struct rec_hdr	hdr;
+	__u64		sp;		/* user stack pointer there: below that of the function it is in, or the same */
+	__u32		values_len;	/* bytes of values[] in use */
+	__u32		pad;
+	char		name[USDT_NAME_MAX];	/* "PROVIDER:NAME", with NULs behind it */
+	char		values[];	/* as of struct rec_func_args; TEXT_FAULT: not known, or could not be read */
+};
+
 struct rec_lost {
 	struct rec_hdr	hdr;
 	__u64		count[REC_CLASSES];	/* since the last such record of this task or CPU */
@@ -246,6 +259,7 @@ _Static_assert(sizeof(struct rec_image) == 72 && sizeof(struct rec_sys_enter) ==
 _Static_assert(sizeof(struct rec_sys_exit) == 40 && sizeof(struct rec_func) == 40, "no holes");
 _Static_assert(sizeof(struct rec_func_held) == 48 && sizeof(struct rec_sys_held) == 88, "no holes");
 _Static_assert(sizeof(struct rec_func_args) == 48 && sizeof(struct rec_value) == 8, "no holes");
+_Static_assert(sizeof(struct rec_usdt) == 120, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 
 #endif

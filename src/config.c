@@ -17,6 +17,7 @@
 #include "options.h"
 #include "pattern.h"
 #include "sink.h"
+#include "usdt.h"
 
 /* ---- RECORDER_OPTS ---- */
 
@@ -105,6 +106,10 @@ static int check_without_command(const struct config *cfg, const char *command)
 	if (cfg->replay && asks_more(cfg, &s)) {
 		fail(0, "%s, so there is no place for %s", who, asks_more(cfg, &s));
 		hint("without them: what was asked for when it was recorded is in the file");
+		return 1 + EXIT_USAGE;
+	}
+	if (cfg->replay && cfg->usdt_count) {
+		fail(0, "%s, so there is no place for --usdt", who);
 		return 1 + EXIT_USAGE;
 	}
 	if (cfg->replay && access(cfg->replay, R_OK)) {
@@ -199,6 +204,10 @@ static int check_config(struct config *cfg, char **words)
 		fail(0, "%s do%s not go together with -t and -C yet", who, *s ? "es" : "");
 		return 1 + EXIT_USAGE;
 	}
+	if (cfg->usdt_count && filter_holds(cfg)) {
+		fail(0, "--usdt does not go together with -t and -C: a probe takes no time, and calls nothing");
+		return 1 + EXIT_USAGE;
+	}
 	if (filter_has_callers(cfg->filter))
 		cfg->syscalls = false;
 	if (!words[0] && cfg->target_count)
@@ -285,6 +294,9 @@ void config_destroy(struct config *cfg)
 	for (size_t i = 0; i < cfg->function_count; i++)
 		pattern_release(&cfg->function[i]);
 	free(cfg->function);
+	for (size_t i = 0; i < cfg->usdt_count; i++)
+		usdt_pattern_release(&cfg->usdt[i]);
+	free(cfg->usdt);
 	free(cfg->exec_path);
 	free(cfg->exe);
 	free(cfg->target);

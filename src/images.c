@@ -408,7 +408,7 @@ static int list_library(void *ctx, int fd, const char *path)
 static int list_needed(struct images *im, int proc, const struct image *img)
 {
 	struct lister l = { im, proc };
-	bool is_wanted = im->cfg->list && im->cfg->libraries && !im->cfg->target_count && img->needed;
+	bool is_wanted = im->cfg->list && wants_libraries(im->cfg) && !im->cfg->target_count && img->needed;
 	__cleanup(free_ptr) char *names = is_wanted ? strdup(img->needed) : NULL;
 	char *rest = names, *name;
 	int err = 0;

@@ -12,6 +12,7 @@
 #include "pattern.h"
 #include "sink.h"
 #include "syscall/syscall.h"
+#include "usdt.h"
 
 int set_true(struct config *cfg, const struct opt *opt, const char *word, const char *value)
 {
@@ -186,6 +187,27 @@ int set_functions(struct config *cfg, const struct opt *opt, const char *word, c
 	return 0;
 }
 
+int set_usdt(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	struct usdt_pattern p, *more;
+	char why[256];
+	int err = usdt_pattern_parse(&p, value, why, sizeof(why));
+
+	(void)opt;
+	if (err == -EINVAL)
+		fail(0, "%s: %s", word, why);
+	if (err)
+		return err;
+	more = realloc(cfg->usdt, (cfg->usdt_count + 1) * sizeof(*more));
+	if (!more) {
+		usdt_pattern_release(&p);
+		return -ENOMEM;
+	}
+	cfg->usdt = more;
+	cfg->usdt[cfg->usdt_count++] = p;
+	return 0;
+}
+
 /* FUNC@LIB is of a library: which is looked at as if --functions had named it. */
 int set_list(struct config *cfg, const struct opt *opt, const char *word, const char *value)
 {
@@ -328,11 +350,13 @@ int set_expression(struct config *cfg, const struct opt *opt, const char *word, 
 {
 	size_t n = strcspn(value, "=");
 
+	if (!strncmp(value, "usdt:", 5))
+		return set_usdt(cfg, opt, word, value + 5);
 	if (!value[n])
 		return set_syscalls(cfg, opt, word, value);
 	if ((n == 5 && !strncmp(value, "trace", n)) || (n == 1 && *value == 't'))
 		return set_syscalls(cfg, opt, word, value + n + 1);
-	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET' is", word, (int)n, value);
+	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET' and 'usdt:PROVIDER:NAME' are", word, (int)n, value);
 	return -EINVAL;
 }
 

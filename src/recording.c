@@ -428,8 +428,12 @@ static void say_written(const struct recording *r)
 {
 	char command[4096];
 
-	say("wrote '%s': %lu function calls, %lu syscalls, %lu tasks, %.1f MB", r->path, r->counts.functions,
-	    r->counts.syscalls, r->counts.tasks, out_total() / 1e6);
+	char probes[48] = "";
+
+	if (r->counts.probes)
+		snprintf(probes, sizeof(probes), ", %lu USDT probe hits", r->counts.probes);
+	say("wrote '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", r->path, r->counts.functions,
+	    r->counts.syscalls, probes, r->counts.tasks, out_total() / 1e6);
 	for (unsigned i = 0; i < r->cfg->sink_count; i++) {
 		const struct sink_ops *ops = r->cfg->sink[i];
 		int n = snprintf(command, sizeof(command), ops->open_with, r->path);

@@ -427,7 +427,7 @@ static void drop_known(struct target *t, struct recorder_bpf *bpf, size_t first)
 
 static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images *im, size_t first)
 {
-	bool looks = t->cfg->functions && (t->cfg->returns != RETURNS_NEVER || t->cfg->libraries);
+	bool looks = (t->cfg->functions && t->cfg->returns != RETURNS_NEVER) || wants_libraries(t->cfg);
 	int err = probe(t, im, first);
 
 	err = err ?: choose(t, bpf, first);
@@ -449,7 +449,7 @@ int target_probe(struct target *t, struct images *im)
 {
 	int err = probe(t, im, 0);
 
-	for (size_t i = 0; t->cfg->list && t->cfg->libraries && i < t->count && !err; i++)
+	for (size_t i = 0; t->cfg->list && wants_libraries(t->cfg) && i < t->count && !err; i++)
 		err = MIN(look(im, &t->process[i]), 0);
 	return err;
 }

@@ -19,10 +19,17 @@ struct uprobe_multi_attr {
 
 _Static_assert(sizeof(struct uprobe_multi_attr) == 64, "a kernel interface");
 
+static int create_link(const struct uprobe_multi_attr *attr)
+{
+	int fd = syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+
+	return fd < 0 ? -errno : fd;
+}
+
 int bpflink_uprobe_multi(int prog_fd, int attach_type, const char *path, const unsigned long *offsets,
 			 const uint64_t *cookies, unsigned count, unsigned flags, pid_t pid)
 {
-	struct uprobe_multi_attr attr = {
+	return create_link(&(struct uprobe_multi_attr){
 		.prog_fd	= prog_fd,
 		.attach_type	= attach_type,
 		.path		= (uintptr_t)path,
@@ -31,10 +38,21 @@ int bpflink_uprobe_multi(int prog_fd, int attach_type, const char *path, const u
 		.count		= count,
 		.flags		= flags,
 		.pid		= pid,
-	};
-	int fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	});
+}
 
-	return fd < 0 ? -errno : fd;
+int bpflink_usdt_multi(int prog_fd, const char *path, const unsigned long *offsets, const unsigned long *semaphores,
+		       const uint64_t *cookies, unsigned count)
+{
+	return create_link(&(struct uprobe_multi_attr){
+		.prog_fd	 = prog_fd,
+		.attach_type	 = BPFLINK_UPROBE_MULTI,
+		.path		 = (uintptr_t)path,
+		.offsets	 = (uintptr_t)offsets,
+		.ref_ctr_offsets = (uintptr_t)semaphores,
+		.cookies	 = (uintptr_t)cookies,
+		.count		 = count,
+	});
 }
 
 int bpflink_iterate(int prog_fd, pid_t pid)

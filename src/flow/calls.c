@@ -148,6 +148,14 @@ int calls_leave(struct calls *c, struct task *t, const struct rec_hdr *rec, uint
 	return close_down_to(c, t, rec, n);
 }
 
+int calls_pass(struct calls *c, struct task *t, const struct rec_hdr *rec, uint64_t sp)
+{
+	/* A function that has pushed nothing is still there: what is at its very place is not left. */
+	const struct call here = { .sp = sp - 1 };
+
+	return close_open_syscall(c, t, rec) ?: close_left(c, t, rec, &here);
+}
+
 int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr)
 {
 	const struct call *top = t->depth ? &t->call[t->depth - 1] : NULL;

@@ -43,6 +43,9 @@ int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *re
 /* The calls whose return address was at @sp, and all in them, have been left: not seen, but known. */
 int calls_leave(struct calls *c, struct task *t, const struct rec_hdr *rec, uint64_t sp);
 
+/* The task is at @sp, in the function whose call is the innermost that is not left: a probe of the program's own was hit. */
+int calls_pass(struct calls *c, struct task *t, const struct rec_hdr *rec, uint64_t sp);
+
 /* Every open call ends now, innermost first. */
 int calls_close_all(struct calls *c, struct task *t, const struct rec_hdr *rec);
 

@@ -21,6 +21,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_TASK_FOUND, rec_task_found, CLASS_TASK),
 	ROW(REC_FUNC_ENTRY_ARGS, rec_func_args, CLASS_FUNCTION),
 	ROW(REC_FUNC_EXIT_ARGS,	 rec_func_args, CLASS_FUNCTION),
+	ROW(REC_USDT,	    rec_usdt,	    CLASS_FUNCTION),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -57,15 +58,14 @@ static bool value_is_sane(const struct rec_value *v, size_t room)
 	}
 }
 
-/* An entry has arguments, none of them twice; an exit has one value, the result, if any. */
-static bool values_are_sane(const struct rec_func_args *r, const char *end)
+/* Arguments, none of them twice; or one value, the result, if any. */
+static bool values_are_sane(const char *at, uint32_t len, const char *end, bool are_args)
 {
-	uint64_t other = r->f.hdr.kind == REC_FUNC_ENTRY_ARGS ? 1 : ~1ull, seen[2] = { other, other };
-	const char *at = r->values;
+	uint64_t other = are_args ? 1 : ~1ull, seen[2] = { other, other };
 
-	if (r->values_len > end - at)
+	if (len > end - at)
 		return false;
-	end = at + r->values_len;
+	end = at + len;
 	while (at < end) {
 		const struct rec_value *v = (const void *)at;
 
@@ -132,8 +132,16 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		return r->path_len <= end - r->path;
 	}
 	case REC_FUNC_ENTRY_ARGS:
-	case REC_FUNC_EXIT_ARGS:
-		return values_are_sane((const void *)rec, end);
+	case REC_FUNC_EXIT_ARGS: {
+		const struct rec_func_args *r = (const void *)rec;
+
+		return values_are_sane(r->values, r->values_len, end, rec->kind == REC_FUNC_ENTRY_ARGS);
+	}
+	case REC_USDT: {
+		const struct rec_usdt *r = (const void *)rec;
+
+		return !r->name[USDT_NAME_MAX - 1] && values_are_sane(r->values, r->values_len, end, true);
+	}
 	case REC_TASK_LOST:
 	case REC_LOST:
 		return counts_are_sane((const void *)rec);

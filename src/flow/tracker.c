@@ -517,6 +517,15 @@ static int on_func_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	return calls_exit_function(&tr->calls, t, rec, id, r->sp);
 }
 
+/* An event within the call it is in: what its stack pointer shows to have been left is closed first. */
+static int on_usdt(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	int err = calls_pass(&tr->calls, t, rec, ((const struct rec_usdt *)rec)->sp);
+
+	tr->counts.probes++;
+	return err ?: tell(tr, t, rec);
+}
+
 static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const struct rec_hdr *) = {
 	[REC_TASK_NEW]	 = on_task_new,
 	[REC_TASK_EXEC]	 = on_task_exec,
@@ -531,6 +540,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_TASK_FOUND] = on_task_found,
 	[REC_FUNC_ENTRY_ARGS] = on_func_entry,
 	[REC_FUNC_EXIT_ARGS]  = on_func_exit,
+	[REC_USDT]	 = on_usdt,
 };
 
 static int on_lost(struct tracker *tr, const struct rec_lost *r)

@@ -19,6 +19,7 @@ struct tracker_counts {
 	uint64_t events;	/* handed to the sinks */
 	uint64_t tasks;
 	uint64_t functions, syscalls;	/* entries */
+	uint64_t probes;	/* hits of USDT probes */
 	uint64_t inferred;	/* calls whose end was not seen but shown by a later record */
 	uint64_t unmatched;	/* ends of calls that were not open */
 	uint64_t lost[REC_CLASSES];	/* over all CPUs */

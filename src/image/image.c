@@ -258,6 +258,7 @@ static int read_all(struct reader *r, int fd)
 	err = elf_open(&r->elf, fd);
 	err = err ?: reader_name(r, "", &none);
 	err = err ?: facts_read(r);
+	err = err ?: usdt_read(r);
 	err = err ?: read_code(r);
 	err = err ?: find_spans(r);
 	err = err ?: symbols_read(r);
@@ -295,6 +296,7 @@ void image_destroy(struct image *img)
 	free(img->interp);
 	free(img->debug_link);
 	free(img->needed);
+	free(img->usdt.probe);
 	free(img->func);
 	free(img->names);
 	debug_destroy(img->debug);

@@ -24,10 +24,11 @@ enum {
 	HAS_PLAIN = 128,
 	HAS_DEBUG = 256,		/* the block of a struct debug comes last */
 	HAS_NEEDED = 512,		/* image.needed comes before that */
-	IMAGE_FLAGS = 1023
+	HAS_USDT = 1024,		/* a struct packed_usdt and its probes, between the two */
+	IMAGE_FLAGS = 2047
 };
 
-/* The head of the block; then func_count packed_funcs, then the texts: path, interp, names, and what is left is needed. */
+/* The head of the block; then func_count packed_funcs, then the texts: path, interp, names, needed. */
 struct packed_head {
 	uint64_t magic, len;
 	uint64_t ino;
@@ -48,15 +49,42 @@ struct packed_func {
 	uint16_t pad;
 };
 
+/* Before the probes, struct usdt_probe each. */
+struct packed_usdt {
+	uint64_t count, malformed;
+};
+
+_Static_assert(sizeof(struct usdt_probe) == 8 * 3 + USDT_NAME_MAX + USDT_TEXT_MAX + ARGS_MAX * sizeof(struct usdt_arg),
+	       "no holes");
 _Static_assert(sizeof(struct packed_func) == 56, "no holes: no byte leaves that was not written");
 _Static_assert(sizeof(struct packed_head) == 168, "no holes");
+
+static bool has_usdt(const struct image *img)
+{
+	return img->usdt.count || img->usdt.malformed;
+}
 
 static uint32_t flags_of(const struct image *img)
 {
 	return (img->is_go ? IS_GO : 0) | (img->is_pie ? IS_PIE : 0) | (img->has_unwinder ? HAS_UNWINDER : 0) |
 	       (img->is_stripped ? IS_STRIPPED : 0) | (img->switches_stacks ? SWITCHES_STACKS : 0) |
 	       (img->has_plain ? HAS_PLAIN : 0) | (uint32_t)img->walker << WALKER_SHIFT |
-	       (img->debug ? HAS_DEBUG : 0) | (img->needed ? HAS_NEEDED : 0);
+	       (img->debug ? HAS_DEBUG : 0) | (img->needed ? HAS_NEEDED : 0) |
+	       (has_usdt(img) ? HAS_USDT : 0);
+}
+
+static size_t usdt_packed_len(const struct image *img)
+{
+	return has_usdt(img) ? sizeof(struct packed_usdt) + img->usdt.count * sizeof(*img->usdt.probe) : 0;
+}
+
+static void pack_usdt(const struct image *img, uint8_t *to)
+{
+	struct packed_usdt h = { img->usdt.count, img->usdt.malformed };
+
+	memcpy(to, &h, sizeof(h));
+	if (h.count)
+		memcpy(to + sizeof(h), img->usdt.probe, h.count * sizeof(*img->usdt.probe));
 }
 
 static void pack_head(const struct image *img, struct packed_head *h)
@@ -74,7 +102,7 @@ static void pack_head(const struct image *img, struct packed_head *h)
 	};
 	memcpy(h->build_id, img->build_id, sizeof(h->build_id));
 	h->len = sizeof(*h) + h->func_count * sizeof(struct packed_func) + h->path_len + h->interp_len + h->names_len +
-		 (img->needed ? strlen(img->needed) + 1 : 0);
+		 (img->needed ? strlen(img->needed) + 1 : 0) + usdt_packed_len(img);
 	if (img->debug)
 		h->len += debug_packed_len(img->debug);
 }
@@ -108,9 +136,11 @@ int image_pack(const struct image *img, void **ret, size_t *len)
 		memcpy(text + h.path_len + h.interp_len, img->names, h.names_len);
 	text += h.path_len + h.interp_len + h.names_len;
 	if (img->needed)
-		strcpy((char *)text, img->needed);
+		text = (uint8_t *)stpcpy((char *)text, img->needed) + 1;
+	if (has_usdt(img))
+		pack_usdt(img, text);
 	if (img->debug)
-		debug_pack(img->debug, text + (img->needed ? strlen(img->needed) + 1 : 0));
+		debug_pack(img->debug, text + usdt_packed_len(img));
 	*ret = block;
 	*len = h.len;
 	return 0;
@@ -165,10 +195,67 @@ static int take_needed(struct image *img, const struct packed_head *h, const cha
 {
 	size_t len = h->flags & HAS_NEEDED ? strnlen(*at, end - *at) + 1 : 0;
 
-	if (len > (size_t)(end - *at) || (!(h->flags & HAS_DEBUG) && *at + len != end))
+	if (len > (size_t)(end - *at))
 		return -EBADMSG;
 	*at += len;
 	return take_text(&img->needed, *at - len, len);
+}
+
+static bool is_text(const char *text, size_t room)
+{
+	size_t len = strnlen(text, room);
+
+	for (size_t i = 0; i < len; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	return len < room;
+}
+
+static bool is_sane_arg(const struct usdt_arg *a)
+{
+	if (a->place > USDT_MEMORY || a->scale > 3 || a->shift > 8 || a->base >= USDT_REGISTERS ||
+	    a->index >= USDT_REGISTERS)
+		return false;
+	if (a->size != 1 && a->size != 2 && a->size != 4 && a->size != 8)
+		return false;
+	return a->format == VALUE_SIGNED || a->format == VALUE_UNSIGNED || a->format == VALUE_HEX ||
+	       (a->format == VALUE_FLOAT && a->size >= 4);
+}
+
+static bool is_sane_probe(const struct usdt_probe *p)
+{
+	if (!p->site || p->site >= OFFSET_MAX || p->semaphore >= OFFSET_MAX || p->count > ARGS_MAX)
+		return false;
+	for (unsigned i = 0; i < p->count; i++)
+		if (!is_sane_arg(&p->arg[i]))
+			return false;
+	return is_text(p->name, sizeof(p->name)) && is_text(p->text, sizeof(p->text));
+}
+
+/* Moves @at behind the probes. */
+static int take_usdt(struct image *img, const struct packed_head *h, const char **at, const char *end)
+{
+	struct usdt_probes *all = &img->usdt;
+	struct packed_usdt head;
+
+	if (!(h->flags & HAS_USDT))
+		return 0;
+	if ((size_t)(end - *at) < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, *at, sizeof(head));
+	*at += sizeof(head);
+	if (head.count > (size_t)(end - *at) / sizeof(*all->probe))
+		return -EBADMSG;
+	all->malformed = head.malformed;
+	all->probe = calloc(MAX(head.count, (uint64_t)1), sizeof(*all->probe));
+	if (!all->probe)
+		return -ENOMEM;
+	memcpy(all->probe, *at, head.count * sizeof(*all->probe));
+	*at += head.count * sizeof(*all->probe);
+	for (all->count = 0; all->count < head.count; all->count++)
+		if (!is_sane_probe(&all->probe[all->count]))
+			return -EBADMSG;
+	return 0;
 }
 
 static int take_names(struct image *img, const char *names, size_t len)
@@ -263,6 +350,9 @@ int image_unpack(struct image **ret, const void *data, size_t len)
 	err = err ?: take_funcs(img, &h, funcs);
 	text += h.path_len + h.interp_len + h.names_len;
 	err = err ?: take_needed(img, &h, &text, (const char *)data + len);
+	err = err ?: take_usdt(img, &h, &text, (const char *)data + len);
+	if (!err && !(h.flags & HAS_DEBUG) && text != (const char *)data + len)
+		err = -EBADMSG;
 	if (!err && h.flags & HAS_DEBUG)
 		err = debug_unpack(&img->debug, text, (const char *)data + len - text);
 	if (err)

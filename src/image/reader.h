@@ -104,6 +104,7 @@ int dwarf_read(struct debug **ret, const struct elf *e, uint64_t load_addr, bool
 
 int facts_read(struct reader *r);		/* build-id, interpreter, Go */
 void notes_read(struct image *img, const struct piece *p);	/* build-id, Go */
+int usdt_read(struct reader *r);			/* image.usdt */
 int walker_read(struct reader *r);		/* image.walker; after symbols_read() */
 
 /* The plain name (func.plain) of @mangled, cut to @room; returns its length, 0: it has none. */

@@ -55,7 +55,7 @@ static struct {
 
 static bool is_wanted(const struct config *cfg)
 {
-	return cfg->functions && kernel_has(HAVE_UPROBE_SLEEPABLE);
+	return wants_probes(cfg) && kernel_has(HAVE_UPROBE_SLEEPABLE);
 }
 
 static void plan_program(struct bpf_program *prog)
@@ -73,8 +73,8 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.exec_call);
 	plan_program(bpf->progs.maps_gate);
-	bpf->rodata->maps_are_seen = cfg->syscalls || cfg->libraries;
-	bpf->rodata->libraries_wanted = cfg->libraries;
+	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
+	bpf->rodata->libraries_wanted = wants_libraries(cfg);
 	return 0;
 }
 

@@ -18,7 +18,7 @@ static struct links links;
 
 static bool sees_only_maps(const struct config *cfg)
 {
-	return !cfg->syscalls && cfg->functions && cfg->libraries;
+	return !cfg->syscalls && wants_libraries(cfg);
 }
 
 static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)

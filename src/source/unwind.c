@@ -275,9 +275,9 @@ static int unwind_mapped(struct recorder_bpf *bpf, const struct config *cfg, con
 	struct gate_file file = {
 		.ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime,
 	};
-	__u32 may = unwind_is_safe(img);
+	__u32 may = !cfg->functions || unwind_is_safe(img);
 
-	if (!bpf || !cfg->functions)
+	if (!bpf || !wants_probes(cfg))
 		return 0;
 	if (may && !unwind.is_off)
 		may = guard(bpf, img, fd);

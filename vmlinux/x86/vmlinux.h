@@ -91,8 +91,13 @@ struct task_struct {
 };
 
 struct pt_regs {
+	long unsigned int r15;
+	long unsigned int r14;
+	long unsigned int r13;
+	long unsigned int r12;
 	long unsigned int bp;
 	long unsigned int bx;
+	long unsigned int r11;
 	long unsigned int r10;
 	long unsigned int r9;
 	long unsigned int r8;

@@ -3,6 +3,7 @@
  *
  *	args.c		how a call is shown: its payload, and which slot has the spec for it
  *	values.c	the values of an argument that have names
+ *	usdt.c		USDT probes, which have slots too
  *	slots.c		the slots, and the files that tell a reader of them
  *
  * uftrace shows a function's arguments as the module's .dbg file says: a spec
@@ -67,11 +68,12 @@ struct info {
 	uint32_t       last_slot;
 };
 
-/* A slot's key: which call, how each of its arguments and its result is written. A function's: its name. */
+/* A slot's key: which call, how each of its arguments and its result is written. Of another function: its name, its spec. */
 struct slot {
 	uint64_t	   key;
 	const struct info *info;	/* NULL: a function */
 	char		  *name;	/* of a function */
+	char		  *spec;	/* of its arguments; NULL: none */
 };
 
 struct uf_calls {
@@ -116,5 +118,8 @@ uint32_t slot_find(const struct uf_calls *c, uint64_t key);	/* 0: none */
 uint32_t slot_add(struct uf_calls *c, const struct slot *slot);	/* 0: no memory */
 bool	 slot_may_be_added(const struct uf_calls *c, const struct info *info);
 uint64_t slot_addr(uint32_t slot);
+
+/* The address of a function @name with arguments as @spec says; NULL: with none. 0: no memory, or too many. */
+uint64_t slot_of_function(struct uf_calls *c, const char *name, const char *spec);
 
 #endif

@@ -8,7 +8,8 @@
 #define SLOTS_MAX	((UF_CALLS_END - UF_CALLS_START) / UF_SLOT_BYTES)
 #define SLOTS_SPARE	4096	/* kept for the plainest slot of each call */
 #define SLOTS_PER_CALL	64	/* a call that is shown in more ways shows all else as hexadecimal */
-#define FUNCS_MAX	1024	/* names of uf_calls_named() */
+#define FUNCS_MAX	8192	/* names of uf_calls_named(), and probes by the forms of their arguments */
+#define UNKNOWN		"unknown"	/* what comes after those */
 
 static const char *const spec_of[FORMATS] = {
 	[F_DEC]	   = "i64",
@@ -44,8 +45,10 @@ void uf_calls_destroy(struct uf_calls *c)
 	for (unsigned i = 0; c->info && i < syscall_count(); i++)
 		for (unsigned j = 0; j <= RESULT; j++)
 			column_destroy(c->info[i].column[j]);
-	for (size_t i = 0; i < c->slot_count; i++)
+	for (size_t i = 0; i < c->slot_count; i++) {
 		free(c->slot[i].name);
+		free(c->slot[i].spec);
+	}
 	free(c->slot);
 	free(c->hash);
 	free(c->info);
@@ -107,21 +110,37 @@ bool slot_may_be_added(const struct uf_calls *c, const struct info *info)
 
 #define KEY_FUNC	(1ull << 63)	/* no call has such a key */
 
-uint64_t uf_calls_named(struct uf_calls *c, const char *name)
+static uint64_t hash_text(uint64_t key, const char *text)
 {
-	struct slot slot = { .key = KEY_FUNC };
-	uint32_t known;
+	for (; *text; text++)
+		key = (key ^ (unsigned char)*text) * 1099511628211ull;
+	return (key ^ '\n') * 1099511628211ull;
+}
 
-	if (c->funcs >= FUNCS_MAX)
-		name = "unknown";
-	for (const char *s = name; *s; s++)
-		slot.key = (slot.key ^ (unsigned char)*s) * 1099511628211ull | KEY_FUNC;
-	known = slot_find(c, slot.key);
+uint64_t slot_of_function(struct uf_calls *c, const char *name, const char *spec)
+{
+	struct slot slot = { .key = hash_text(hash_text(0, name), spec ?: "") | KEY_FUNC };
+	uint32_t known = slot_find(c, slot.key);
+
 	if (known)
 		return slot_addr(known);
+	if (c->funcs >= FUNCS_MAX && strcmp(name, UNKNOWN))
+		return 0;
 	slot.name = strdup(name);
+	slot.spec = spec ? strdup(spec) : NULL;
+	known = slot.name && (slot.spec || !spec) ? slot_add(c, &slot) : 0;
+	if (!known) {
+		free(slot.name);
+		free(slot.spec);
+		return 0;
+	}
 	c->funcs++;
-	return slot.name ? slot_addr(slot_add(c, &slot) ?: 1) : UF_CALLS_START;
+	return slot_addr(known);
+}
+
+uint64_t uf_calls_named(struct uf_calls *c, const char *name)
+{
+	return slot_of_function(c, name, NULL) ?: slot_of_function(c, UNKNOWN, NULL) ?: UF_CALLS_START;
 }
 
 /* --- the files --- */
@@ -230,11 +249,14 @@ static int write_specs(const struct uf_calls *c, int dirfd)
 		for (unsigned j = 0; j <= RESULT; j++)
 			put_enum(o, &c->info[i], j);
 	for (size_t i = 0; i < c->slot_count; i++) {
-		if (!c->slot[i].info)
+		if (!c->slot[i].info && !c->slot[i].spec)
 			continue;
 		out_printf(o, "F: %llx ", (unsigned long long)(i * UF_SLOT_BYTES));
 		put_name(o, &c->slot[i]);
-		put_specs(o, &c->slot[i]);
+		if (c->slot[i].spec)
+			out_printf(o, "A: @%s\n", c->slot[i].spec);
+		else
+			put_specs(o, &c->slot[i]);
 	}
 	err = out_seal(o);
 	out_destroy(o);

@@ -198,7 +198,7 @@ static uint8_t *put_string(uint8_t *at, const struct rec_value *v, unsigned *sho
 	return at + room;
 }
 
-static uint8_t *put_value(uint8_t *at, const struct rec_value *v, unsigned *shown)
+uint8_t *uf_value_put(uint8_t *at, const struct rec_value *v, unsigned *shown)
 {
 	size_t room = ROUND_UP(v->format == VALUE_ENUM ? sizeof(int64_t) : size_shown(v), 4);
 
@@ -235,7 +235,7 @@ int uf_values_show(struct uf_modules *m, struct uf_module *mod, uint64_t addr, c
 	if (!has_forms(s, rec))
 		return 0;
 	for (const struct rec_value *v = next_value(rec, NULL); v; v = next_value(rec, v))
-		at = put_value(at, v, &shown);
+		at = uf_value_put(at, v, &shown);
 	*len = ROUND_UP((size_t)(at - payload), 8);
 	memset(at, 0, *len - (at - payload));
 	return 0;

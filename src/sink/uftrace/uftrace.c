@@ -291,12 +291,33 @@ static int on_task_lost(struct sink *s, struct uf_task *u, const struct event *e
 	return 0;
 }
 
+/* Entered and left at one time: neither without the other. */
+static int on_usdt(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	struct {
+		struct uf_record r;
+		uint8_t payload[UF_VALUES_MAX + sizeof(struct uf_record)];
+	} entry;
+	uint64_t addr, time = in_order(u, ev->time);
+	struct uf_record exit;
+	size_t len;
+
+	if (ev->depth > s->deepest)
+		s->deepest = ev->depth;
+	uf_calls_probe(s->calls, (const void *)ev->rec, &addr, entry.payload, &len);
+	entry.r = (struct uf_record){ time, uf_word(UF_ENTRY, len, ev->depth, addr) };
+	exit = (struct uf_record){ time, uf_word(UF_EXIT, false, ev->depth, addr) };
+	memcpy(entry.payload + len, &exit, sizeof(exit));
+	return put(s, u, &entry, 2 * sizeof(exit) + len);
+}
+
 static int (*const on_event[REC_KINDS])(struct sink *s, struct uf_task *u, const struct event *ev) = {
 	[REC_SYS_ENTER]	 = on_sys_enter,
 	[REC_SYS_EXIT]	 = on_sys_exit,
 	[REC_FUNC_ENTRY] = on_func_entry,
 	[REC_FUNC_EXIT]	 = on_func_exit,
 	[REC_TASK_LOST]	 = on_task_lost,
+	[REC_USDT]	 = on_usdt,
 };
 
 /* --- to disk --- */
@@ -495,7 +516,7 @@ const struct sink_ops sink_uftrace = {
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_EXIT) |
 			  SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) | SINK_WANTS(REC_SYS_EXIT) |
 			  SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) | SINK_WANTS(REC_TASK_LOST) |
-			  SINK_WANTS(REC_LOST),
+			  SINK_WANTS(REC_LOST) | SINK_WANTS(REC_USDT),
 	.open		= uf_open,
 	.session_begin	= uf_begin_session,
 	.map_added	= uf_map_added,

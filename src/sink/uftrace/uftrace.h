@@ -3,6 +3,7 @@
  *
  *	uftrace.c	<tid>.dat: events become records
  *	args.c		syscalls as functions of a module of our own, with arguments (calls.h)
+ *	usdt.c		USDT probes, as functions of the same module
  *	tasks.c		task.txt: which task lives in which session
  *	maps.c		sid-*.map: what lies where in a session
  *	symbols.c	*.sym: the functions of a module
@@ -114,6 +115,8 @@ int  uf_modules_write(struct uf_modules *m, int dirfd);	/* the .sym and .dbg of 
  */
 int  uf_values_show(struct uf_modules *m, struct uf_module *mod, uint64_t addr, const char *name,
 		    const struct rec_func_args *rec, uint8_t *payload, size_t *len);
+/* @v at @at, as a reader takes it; returns what is behind it. @shown: columns of texts so far. */
+uint8_t *uf_value_put(uint8_t *at, const struct rec_value *v, unsigned *shown);
 bool uf_specs_any(const struct uf_module *mod);	/* has it a .dbg? */
 void uf_specs_put(struct out *o, const struct uf_module *mod);	/* the lines of its .dbg */
 
@@ -271,6 +274,11 @@ bool uf_calls_is_exec(const struct uf_syscall *call);
 
 /* The address of a function of that name, for one whose own is not known. */
 uint64_t uf_calls_named(struct uf_calls *c, const char *name);
+
+/* --- usdt.c: hits of USDT probes, as functions of the same module --- */
+
+/* Where @rec lies in our module, and what follows its entry into @payload, UF_VALUES_MAX bytes. */
+void uf_calls_probe(struct uf_calls *c, const struct rec_usdt *rec, uint64_t *addr, uint8_t *payload, size_t *len);
 
 /* Must be written before records that use what is new: uftrace gives up on arguments it cannot read. */
 bool uf_calls_must_write(const struct uf_calls *c);
