@@ -47,7 +47,7 @@ static const struct opt opts[] = {
 	    "bytes of a string or buffer to keep (32)"),
 	OPT("functions", "", functions, set_functions, "[=GLOB[@LIB]]", WHAT,
 	    "only these: 'read_*', of libraries: '*@libc.so.6', '*@*'"),
-	OPT("usdt", "", usdt, set_usdt, "[LIB:]PROVIDER:NAME", WHAT,
+	OPT("usdt", "", usdt, set_usdt, "[LIB:]PROVIDER:NAME", WHAT | RARE,
 	    "these USDT probes: 'redis:*', '*'; '...@arg1/s': a string"),
 	OPT("no-functions", "", functions, set_false, NULL, WHAT,
 	    "no functions of the program"),

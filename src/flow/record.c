@@ -81,6 +81,20 @@ static bool values_are_sane(const char *at, uint32_t len, const char *end, bool 
 	return true;
 }
 
+/* Those of a probe are numbers and strings only; values_are_sane() by now. */
+static bool are_plain(const char *at, uint32_t len)
+{
+	const char *end = at + len;
+
+	for (; at < end; at += sizeof(struct rec_value) + ((const struct rec_value *)at)->room) {
+		uint8_t format = ((const struct rec_value *)at)->format;
+
+		if (format == VALUE_STRUCT || format == VALUE_STD_STRING || format == VALUE_ENUM)
+			return false;
+	}
+	return true;
+}
+
 static bool counts_are_sane(const struct rec_lost *r)
 {
 	for (int i = 0; i < REC_CLASSES; i++)
@@ -140,7 +154,8 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 	case REC_USDT: {
 		const struct rec_usdt *r = (const void *)rec;
 
-		return !r->name[USDT_NAME_MAX - 1] && values_are_sane(r->values, r->values_len, end, true);
+		return !r->name[USDT_NAME_MAX - 1] && values_are_sane(r->values, r->values_len, end, true) &&
+		       are_plain(r->values, r->values_len);
 	}
 	case REC_TASK_LOST:
 	case REC_LOST:

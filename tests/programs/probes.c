@@ -2,7 +2,7 @@
  * probes.c - USDT probes of its own, their notes written out as <sys/sdt.h> would, and some as no compiler would.
  *
  *	probes [LIBRARY]	hits each so many times; LIBRARY, the same built with -DLIBRARY, is opened and does the same
- *	probes -		does so for each line of its input, and says what its semaphore is
+ *	probes -		says ready, then does so for each line of its input, and says "watched N": what its semaphore is
  *
  * It tells how often each was hit, and what it passed.
  */
@@ -163,9 +163,11 @@ int main(int argc, char **argv)
 		truth();
 		return 0;
 	}
+	puts("ready");
+	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		hit_all();
-		printf("%u\n", watched);
+		printf("watched %u\n", watched);
 		fflush(stdout);
 	}
 	return 0;
