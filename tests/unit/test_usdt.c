@@ -76,7 +76,7 @@ TEST(an_argument_of_another_form_is_one_that_is_not_known)
 {
 	CHECK_STR(parsed(EM_X86_64, "junk -4@%edi 3@%eax 8@%fs:16 8@%xmm0 8f@%xmm0 8f@%rax"), "? reg.i4.r5 ? ? ? ? ?");
 	CHECK_STR(parsed(EM_X86_64, "8@ 8@$ 8@% 8@( 8@(%rax 8@(%rax,%rbx,3) 8@nowhere(%rip) 8@8(%rip) 8@r10"),
-		  "? ? ? ? ?");	/* a bracket that is not closed takes the rest */
+		  "? ? ? ?");	/* a bracket that is not closed takes the rest */
 	CHECK_STR(parsed(EM_X86_64, "@ 99999999999999999999@%eax -@%eax 4@%eax%ebx 4@%r16 4@%r99d 4@%rax8"), "? ? ? ? ? ? ?");
 	CHECK_STR(parsed(EM_X86_64, "1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$2 1@$3 1@$4"),
 		  "const.u1+1 const.u1+1 const.u1+1 const.u1+1 const.u1+1 const.u1+1 const.u1+1 const.u1+1 const.u1+1 "
@@ -111,7 +111,7 @@ TEST(no_text_of_arguments_does_harm)
 	semaphore "; " strings "; 4: .balign 4;"
 
 static const char probes_s[] =
-	".text; .globl main; main: nop; nop; ret;\n"
+	".text; .globl main; .type main, @function; main: nop; nop; ret;\n"
 	".section .probes,\"aw\",\"progbits\"; watched: .2byte 0;\n"
 	".section .stapsdt.base,\"a\",\"progbits\"; base: .space 1;\n"
 	".section .note.stapsdt,\"\",\"note\";\n"
