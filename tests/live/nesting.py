@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""nesting.py DUMP MS: what `uftrace dump` printed, call by call: entries and exits of each task must match, times be in
-order, and every call take longer than MS. Prints "NAME DURATION-IN-US" for each call, or what is wrong (status 1)."""
+"""nesting.py DUMP [MS]: what `uftrace dump` printed, call by call: entries and exits of each task must match, times be in
+order, and every call take longer than MS where that is given. Prints "NAME DURATION-IN-US" for each call, or what is wrong (status 1)."""
 import re
 import sys
 
 LINE = re.compile(r"^(\d+)\.(\d{9})\s+(\d+): \[(entry|exit )\] (\S+)\(\S*\) depth: (\d+)")
+least = float(sys.argv[2]) * 10**6 if len(sys.argv) > 2 else -1
 open_calls, last, out = {}, {}, []
 
 
@@ -29,7 +30,7 @@ for line in open(sys.argv[1]):
     if not stack or depth != len(stack) - 1 or stack[-1][0] != m[5]:
         wrong(line, f"open is {stack[-1:]}")
     name, began = stack.pop()
-    if time - began <= float(sys.argv[2]) * 10**6:
+    if time - began <= least:
         wrong(line, f"took {(time - began) / 1000} us only")
     out.append(f"{name} {(time - began) // 1000}")
 for tid, stack in open_calls.items():
