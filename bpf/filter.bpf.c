@@ -15,6 +15,7 @@
 #include "filter.bpf.h"
 #include "function.bpf.h"
 #include "held.bpf.h"
+#include "rate.bpf.h"
 #include "trigger.bpf.h"
 
 #define FRAME_IN	1u	/* inside a COOKIE_IN function */
@@ -46,7 +47,7 @@ struct {
 
 const volatile __u32 depth_max = NO_LIMIT;	/* --depth */
 
-#define HAS_LIMITS	(depth_max != NO_LIMIT || has_triggers)
+#define HAS_LIMITS	(depth_max != NO_LIMIT || has_triggers || rate_max)
 
 static __always_inline bool is_same_stack(const struct frame *f, __u64 sp, __u32 flags)
 {
@@ -195,6 +196,7 @@ __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL,
 						BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct leaving l = { .f = f, .sp = sp, .flags = flags };
+	bool is_off, is_shed;
 	int verdict;
 
 	if (!f) {
@@ -207,13 +209,15 @@ __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 	else
 		push_frame(f, &now);		/* tells this stack from one that the task may go over to */
 	verdict = judge(&now, cookie, &next);
-	if (is_switched_off(&now, cookie) && verdict == FILTER_SHOW) {
+	is_off = is_switched_off(&now, cookie);
+	is_shed = rate_max && verdict == FILTER_SHOW && !is_off && rate_sheds(cookie & COOKIE_FUNC);
+	if (verdict == FILTER_SHOW && (is_off || is_shed)) {
 		verdict = FILTER_SKIP;
 		next.depth += next.depth != NO_LIMIT;
 		flags |= REC_F_NO_EXIT;
 	}
 	tell_left(&l, verdict);
-	if (verdict != FILTER_SHOW)
+	if (verdict != FILTER_SHOW && !is_shed)
 		count_filtered(FILTERED_CALLS, 1);
 	if (!needs_frame(&now, &next, verdict, flags))
 		return verdict == FILTER_SHOW ? FILTER_SHOW : FILTER_SKIP;

@@ -54,6 +54,7 @@ struct config {
 	bool	    disabled;		/* --disable: functions are recorded from a trace_on on */
 	unsigned    depth;		/* -D: levels of calls to record; 0: all */
 	uint64_t    least_ns;		/* -t: only calls that take longer, and who called them; 0: all */
+	unsigned    rate_limit;		/* --rate-limit: calls of one function in a second to record; 0: all */
 	unsigned    least_size;		/* --size-filter: bytes of the smallest function to record; not of PLT stubs */
 	bool	    nop5;		/* --nop5: use nop5 sites although the program's forks may die (kernel fault) */
 	unsigned    string_bytes;	/* -s N; 32 */

@@ -275,10 +275,15 @@ bool filter_holds(const struct config *cfg)
 	return cfg->least_ns || (cfg->functions && filter_has_callers(cfg->filter));
 }
 
-bool filter_in_kernel(const struct config *cfg)
+bool filter_judges(const struct config *cfg)
 {
 	return cfg->functions && (cfg->depth || cfg->disabled || filter_actions(cfg->filter) ||
 				  has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
+}
+
+bool filter_in_kernel(const struct config *cfg)
+{
+	return filter_judges(cfg) || (cfg->functions && cfg->rate_limit);
 }
 
 bool filter_is_flat(const struct config *cfg)

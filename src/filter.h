@@ -49,6 +49,9 @@ bool filter_selects(const struct filter *f, const struct image *img);
 /* Must calls be asked about as they happen: is there more than what decides whether a function is probed? */
 bool filter_in_kernel(const struct config *cfg);
 
+/* Is it for more than how often they come, --rate-limit? */
+bool filter_judges(const struct config *cfg);
+
 /* Are calls held back until it is known whether they are recorded: --time-filter, --caller-filter? */
 bool filter_holds(const struct config *cfg);
 

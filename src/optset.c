@@ -94,6 +94,20 @@ int set_depth(struct config *cfg, const struct opt *opt, const char *word, const
 	return err;
 }
 
+/* "1000" or "1000/s". */
+int set_rate(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	const char *rest;
+	uint64_t n;
+
+	if (parse_number(value, &n, &rest) || (*rest && strcmp(rest, "/s")) || !n || n > UINT32_MAX) {
+		fail(0, "%s: '%s' is not a number of calls, such as 1000 or 1000/s", word, value);
+		return -EINVAL;
+	}
+	FIELD(cfg, opt, unsigned) = n;
+	return 0;
+}
+
 static int parse_size(const char *value, uint64_t *ret)
 {
 	static const struct { const char *unit; unsigned shift; } units[] = {

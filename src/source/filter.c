@@ -48,7 +48,7 @@ static int filter_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	bool wanted = filter_in_kernel(cfg), holds = filter_holds(cfg);
 	int err = 0;
 
-	if (wanted || holds)
+	if (filter_judges(cfg) || holds)
 		counts_fd = bpf_map__fd(bpf->maps.filtered_calls);
 	if (wanted)
 		err = links_attach(&links, bpf->progs.filter_fork) ?: links_attach(&links, bpf->progs.filter_exec);

@@ -28,6 +28,7 @@
 #include "source/links.h"
 #include "source/list.h"
 #include "source/probed.h"
+#include "source/rates.h"
 #include "source/rows.h"
 #include "source/tracefs.h"
 #include "source/triggers.h"
@@ -311,6 +312,8 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 			err = tell_args(bpf, img->first_func + i, &c.args);
 		if (says & FILTER_TRIGGER)
 			err = err ?: trigger_tell(bpf, cfg->filter, img, f);
+		else
+			err = err ?: rate_tell(bpf, img, f);
 		add_site(c.has_args ? args : plain, &c, (img->first_func + i) | of_file | filter_cookie(says, selects));
 	}
 	tally.files += tally.functions > before;

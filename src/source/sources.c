@@ -13,6 +13,7 @@ const struct source_ops *const sources[] = {
 	&source_syscall,
 	&source_unwind,		/* before the returns it makes safe */
 	&source_trigger,
+	&source_rate,
 	&source_vector,
 	&source_function,
 	&source_usdt,

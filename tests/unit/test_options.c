@@ -474,3 +474,14 @@ TEST(triggers_name_what_they_set_off)
 	wrong("-T a@finish; true", "recorder: -T: '' names no function");
 	wrong("--trace=of true", "recorder: --trace: 'of' is neither 'on' nor 'off'");
 }
+
+TEST(a_rate_is_calls_in_a_second)
+{
+	CHECK_INT(parsed("--rate-limit=1000/s true")->rate_limit, 1000);
+	CHECK_INT(parsed("--rate-limit 7 true")->rate_limit, 7);
+	CHECK(filter_in_kernel(parsed("--rate-limit 7 true")));
+	CHECK(!filter_judges(parsed("--rate-limit 7 true")));
+	wrong("--rate-limit=0 true", "recorder: --rate-limit: '0' is not a number of calls, such as 1000 or 1000/s");
+	wrong("--rate-limit=5/m true", "recorder: --rate-limit: '5/m' is not a number of calls, such as 1000 or 1000/s");
+	wrong("--rate-limit=x true", "recorder: --rate-limit: 'x' is not a number of calls, such as 1000 or 1000/s");
+}
