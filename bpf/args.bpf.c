@@ -290,11 +290,15 @@ static __always_inline int args_event(struct task_state *t, struct task_struct *
 {
 	__u64 sp = site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
 	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
-	int verdict = args_filtered ? filter_enter(sp, cookie, flags | home) : FILTER_SHOW;
+	int verdict = FILTER_SHOW;
 
+	if (args_filtered) {
+		cookie = settled_cookie(ctx, cookie);
+		verdict = filter_enter(sp, cookie, flags | home);
+	}
 	*lost = verdict == FILTER_SHOW && !args_entry_record(t, task, ctx, sp, cookie, flags);
-	if (args_filtered && has_triggers && cookie & COOKIE_TRIGGER && verdict == FILTER_SHOW)
-		trigger_finish(cookie & COOKIE_FUNC);
+	if (args_filtered && trigger_actions(cookie) && verdict == FILTER_SHOW)
+		trigger_finish(cookie);
 	return *lost ? FILTER_SKIP : verdict;
 }
 
@@ -330,9 +334,7 @@ int args_session(struct pt_regs *ctx)
 	if (!t)
 		return 1;
 	if (is_return(ctx)) {
-		if (args_filtered)
-			filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME);
-		if (args_filtered && cookie & (COOKIE_OUT | COOKIE_HIDE))
+		if (args_filtered && !was_shown(cookie, filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME)))
 			return 0;
 		return args_exit_record(t, task, ctx, cookie);
 	}

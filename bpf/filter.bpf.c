@@ -24,11 +24,13 @@
 #define FRAME_UNSEEN	4u	/* its return is not probed */
 #define FRAME_HOME	8u	/* on the task's home stack */
 #define FRAME_SHOWN	16u	/* its call was recorded */
+#define FRAME_ASKED	32u	/* COOKIE_TRIGGER: its return asks this frame, and no other's, whether it was */
 
 struct frame {
 	__u64	sp;		/* of the call that made it */
-	__u32	depth;		/* left for what it calls */
-	__u32	flags;		/* FRAME_* */
+	__u16	depth;		/* left for what it calls */
+	__u16	flags;		/* FRAME_* */
+	__u32	func;		/* rec_func.func */
 };
 
 struct frames {
@@ -43,7 +45,7 @@ struct {
 	__type(value, struct frames);
 } filter_frames SEC(".maps");
 
-#define NO_LIMIT	0xffffffffu
+#define NO_LIMIT	0xffffu
 
 const volatile __u32 depth_max = NO_LIMIT;	/* --depth */
 
@@ -69,10 +71,18 @@ struct leaving {
 	struct frames *f;
 	__u64	       sp, count;
 	__u32	       flags;
+	__u32	       func;		/* that returns; NO_FUNC: it is an entry */
+	__u32	       own;		/* flags of the frame of that call, FRAME_ASKED among them; 0: none was found */
 	bool	       on_stack;	/* a frame of this stack was found: those before it were opened elsewhere since */
 	bool	       elsewhere;	/* there were such */
 	__u64	       unseen;		/* sp of the outermost recorded call that was left; 0: none */
 };
+
+/* Tail calls: at one place return first those that were called last, then their callers, each a return of its own. */
+static __always_inline bool is_asked_here(const struct frame *top, const struct leaving *l)
+{
+	return l->func != NO_FUNC && top->flags & FRAME_ASKED && top->sp == l->sp;
+}
 
 static long leave_frame(__u32 i, struct leaving *l)
 {
@@ -85,6 +95,13 @@ static long leave_frame(__u32 i, struct leaving *l)
 		l->on_stack = 1;
 		if (!is_left(top, l->sp, l->flags))
 			return 1;
+		if (is_asked_here(top, l)) {
+			if (top->func != l->func)
+				return 1;
+			l->own = top->flags;
+			l->count--;
+			return 1;
+		}
 	} else if (l->on_stack) {
 		return 1;
 	} else {
@@ -137,8 +154,7 @@ static __always_inline int judge(const struct frame *now, __u64 cookie, struct f
 	} else if (cookie & COOKIE_ONLY && !(now->flags & FRAME_IN)) {
 		return FILTER_SKIP;
 	}
-	if (has_triggers && cookie & COOKIE_TRIGGER)
-		next->depth = trigger_depth(cookie & COOKIE_FUNC, next->depth);
+	next->depth = trigger_depth(cookie, next->depth);
 	if (cookie & COOKIE_HIDE)
 		return FILTER_WATCH;
 	if (!next->depth)
@@ -150,6 +166,8 @@ static __always_inline int judge(const struct frame *now, __u64 cookie, struct f
 /* With a limit, what is not recorded must tell where a recorded call has been left whose return is not seen. */
 static __always_inline bool needs_frame(const struct frame *now, const struct frame *next, int verdict, __u32 flags)
 {
+	if (next->flags & FRAME_ASKED)
+		return true;
 	if (now->depth != next->depth || (now->flags ^ next->flags) & FRAME_STATE)
 		return true;
 	return verdict == FILTER_SHOW && flags & REC_F_NO_EXIT && HAS_LIMITS;
@@ -169,7 +187,7 @@ static __always_inline bool is_switched_off(const struct frame *now, __u64 cooki
 	if (!has_switches)
 		return false;
 	if (cookie & COOKIE_TRIGGER && is_meant(now, cookie))
-		trigger_switch(cookie & COOKIE_FUNC);
+		trigger_switch(cookie);
 	return trigger_is_off();
 }
 
@@ -192,10 +210,10 @@ static __always_inline void tell_left(const struct leaving *l, int verdict)
 
 __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 {
-	struct frame now = { sp, depth_max, frame_flags(flags) | FRAME_UNSEEN }, next;
+	struct frame now = { sp, depth_max, frame_flags(flags) | FRAME_UNSEEN, NO_FUNC }, next;
 	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL,
 						BPF_LOCAL_STORAGE_GET_F_CREATE);
-	struct leaving l = { .f = f, .sp = sp, .flags = flags };
+	struct leaving l = { .f = f, .sp = sp, .flags = flags, .func = NO_FUNC };
 	bool is_off, is_shed;
 	int verdict;
 
@@ -219,23 +237,31 @@ __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 	tell_left(&l, verdict);
 	if (verdict != FILTER_SHOW && !is_shed)
 		count_filtered(FILTERED_CALLS, 1);
+	next.flags &= FRAME_STATE;
+	if (has_triggers && cookie & COOKIE_TRIGGER && verdict != FILTER_SKIP && !(flags & REC_F_NO_EXIT))
+		next.flags |= FRAME_ASKED;
 	if (!needs_frame(&now, &next, verdict, flags))
 		return verdict == FILTER_SHOW ? FILTER_SHOW : FILTER_SKIP;
 	next.sp = sp;
-	next.flags = (next.flags & FRAME_STATE) | frame_flags(flags) | (verdict == FILTER_SHOW ? FRAME_SHOWN : 0);
+	next.func = cookie & COOKIE_FUNC;
+	next.flags |= frame_flags(flags) | (verdict == FILTER_SHOW ? FRAME_SHOWN : 0);
 	push_frame(f, &next);
 	return verdict;
 }
 
 __noinline int filter_leave(__u64 sp, __u64 cookie, __u32 flags)
 {
-	struct frame now = { sp, depth_max, 0 }, next;
+	struct frame now = { sp, depth_max, 0, NO_FUNC }, next;
 	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
-	struct leaving l = { .f = f, .sp = sp, .flags = flags | REC_F_CALLED };	/* its own frame, too */
+	struct leaving l = {
+		.f = f, .sp = sp, .flags = flags | REC_F_CALLED, .func = cookie & COOKIE_FUNC,	/* its own frame, too */
+	};
 
 	if (!f)
 		return 0;
 	leave_frames(&l);
+	if (has_triggers && cookie & COOKIE_TRIGGER)
+		return !!(l.own & FRAME_SHOWN);
 	if (f->count)
 		now = *frame_at(f, f->count - 1);
 	return judge(&now, cookie, &next) == FILTER_SHOW;
@@ -252,8 +278,8 @@ static __always_inline int filter_event(struct task_state *t, struct task_struct
 	switch (filter_enter(sp, cookie, flags | home)) {
 	case FILTER_SHOW:
 		none = entry_record(t, task, flags, sp, cookie);
-		if (has_triggers && cookie & COOKIE_TRIGGER)
-			trigger_finish(cookie & COOKIE_FUNC);
+		if (trigger_actions(cookie))
+			trigger_finish(cookie);
 		return none;
 	case FILTER_WATCH:
 		return 0;
@@ -268,12 +294,12 @@ int filter_session(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_struct *task;
 	struct task_state *t;
+	bool returns, is_shown;
 	__u32 flags;
-	bool returns;
 
 	if (is_return(ctx)) {
-		filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME);
-		return cookie & (COOKIE_OUT | COOKIE_HIDE) ? 0 : exit_record(ctx, cookie);
+		is_shown = filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME);
+		return was_shown(cookie, is_shown) ? exit_record(ctx, cookie) : 0;
 	}
 	task = bpf_get_current_task_btf();
 	t = state_of(task);
@@ -281,6 +307,7 @@ int filter_session(struct pt_regs *ctx)
 		return 1;
 	returns = returns_probed(t, task) && is_home(t, task, sp);
 	flags = call_flags(task, ctx, sp, cookie, returns);
+	cookie = settled_cookie(ctx, cookie);
 	return filter_event(t, task, flags, sp, cookie, returns ? FILTER_HOME : 0) || !returns;
 }
 
@@ -290,12 +317,14 @@ int filter_entry(struct pt_regs *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
 	__u64 cookie, sp;
+	__u32 flags;
 
 	if (!t)
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
 	sp = entry_sp(user_sp(ctx), cookie);
-	filter_event(t, task, call_flags(task, ctx, sp, cookie, true), sp, cookie, 0);
+	flags = call_flags(task, ctx, sp, cookie, true);
+	filter_event(t, task, flags, sp, settled_cookie(ctx, cookie), 0);
 	return 0;
 }
 

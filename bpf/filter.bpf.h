@@ -47,9 +47,15 @@ static __always_inline bool is_one_stack(__u64 a, __u32 a_flags, __u64 b, __u32 
 int filter_enter(__u64 sp, __u64 cookie, __u32 flags);
 
 /*
- * It returns from there. Returns 1 when the call was recorded, as far as what is known of its callers
- * tells: that is for kernels where returns are probed whatever filter_enter() said.
+ * It returns from there. Returns 1 when the call was recorded. With COOKIE_TRIGGER that is known, else it is
+ * as far as what is known of its callers tells: for kernels where returns are probed whatever filter_enter() said.
  */
 int filter_leave(__u64 sp, __u64 cookie, __u32 flags);
+
+/* Where only the returns of wanted calls are probed: was it recorded, @leave being filter_leave()'s answer? */
+static __always_inline bool was_shown(__u64 cookie, bool leave)
+{
+	return cookie & COOKIE_TRIGGER ? leave : !(cookie & (COOKIE_OUT | COOKIE_HIDE));
+}
 
 #endif

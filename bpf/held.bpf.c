@@ -286,8 +286,8 @@ static __always_inline int held_event(__u64 sp, __u64 cookie, __u32 flags)
 
 	if (verdict == FILTER_SHOW) {
 		none = held_enter(sp, cookie, flags, true);
-		if (has_triggers && cookie & COOKIE_TRIGGER)
-			trigger_finish(cookie & COOKIE_FUNC);
+		if (trigger_actions(cookie))
+			trigger_finish(cookie);
 		return none;
 	}
 	held_enter(sp, cookie, flags, false);
@@ -320,6 +320,7 @@ int held_session(struct pt_regs *ctx)
 		return 1;
 	returns = returns_probed(t, task) && is_home(t, task, sp);
 	flags = call_flags(task, ctx, sp, cookie, returns);
+	cookie = settled_cookie(ctx, cookie);
 	return held_event(sp, cookie, flags | (returns ? FILTER_HOME : 0)) || !returns;
 }
 
@@ -328,12 +329,14 @@ int held_entry(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 cookie, sp;
+	__u32 flags;
 
 	if (!state_of(task))
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
 	sp = entry_sp(user_sp(ctx), cookie);
-	held_event(sp, cookie, call_flags(task, ctx, sp, cookie, true));
+	flags = call_flags(task, ctx, sp, cookie, true);
+	held_event(sp, settled_cookie(ctx, cookie), flags);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * trigger.bpf.c - triggers of functions, and which processes are switched off by them.
+ * trigger.bpf.c - triggers of functions and their conditions, and which processes are switched off by them.
  *
  * Switched off, no function's entry is recorded; what was open then still ends
  * where it returns. A new process is as its parent, after exec it begins anew.
@@ -39,14 +39,55 @@ static __always_inline __u32 my_process(void)
 	return bpf_get_current_pid_tgid() >> 32;
 }
 
-__noinline int trigger_switch(__u32 func)
+static __always_inline bool cond_holds(const struct func_cond *c, const struct call_args *args)
 {
-	const struct func_trigger *g = bpf_map_lookup_elem(&trigger_of_func, &func);
-	__u32 process = my_process(), off;
+	__u64 arg, shift = c->bits ? 64 - c->bits : 0;
+	bool is_less;
 
-	if (!g || !(g->actions & (TRIGGER_ON | TRIGGER_OFF)))
+	if (!c->arg)
+		return true;
+	arg = args->reg[(c->arg - 1) & (COND_ARGS - 1)];
+	if (!c->bits && (__s64)c->value < 0 && !(arg >> 32))
+		shift = 32;
+	arg <<= shift & 63;
+	arg = c->is_unsigned ? arg >> (shift & 63) : (__u64)((__s64)arg >> (shift & 63));
+	is_less = c->is_unsigned ? arg < c->value : (__s64)arg < (__s64)c->value;
+	return c->holds & (arg == c->value ? COND_EQUAL : is_less ? COND_LESS : COND_MORE);
+}
+
+__noinline __u64 trigger_settle(__u64 cookie, const struct call_args *args)
+{
+	__u32 func = cookie & COOKIE_FUNC, actions = 0;
+	const struct func_trigger *g = bpf_map_lookup_elem(&trigger_of_func, &func);
+	__u64 says = 0, depth = 0;
+
+	for (__u32 i = 0; g && args && i < CASES_MAX && i < g->count; i++) {
+		const struct func_case *c = &g->of[i & (CASES_MAX - 1)];
+
+		if (!cond_holds(&c->cond, args))
+			continue;
+		if (c->says & (COOKIE_IN | COOKIE_OUT))
+			says &= ~(COOKIE_IN | COOKIE_OUT);
+		if (c->actions & (TRIGGER_ON | TRIGGER_OFF))
+			actions &= ~(TRIGGER_ON | TRIGGER_OFF);
+		if (c->actions & TRIGGER_DEPTH)
+			depth = c->depth;
+		says |= c->says;
+		actions |= c->actions;
+	}
+	if (says & COOKIE_CALLER)
+		says &= ~COOKIE_HIDE;		/* uftrace's way */
+	cookie &= ~(COOKIE_SP << COOKIE_SP_SHIFT);
+	return cookie | says | (__u64)(actions & 0xff) << COOKIE_ACTIONS_SHIFT | (depth & 0xff) << COOKIE_DEPTH_SHIFT;
+}
+
+__noinline int trigger_switch(__u64 cookie)
+{
+	__u32 process = my_process(), actions = trigger_actions(cookie), off;
+
+	if (!(actions & (TRIGGER_ON | TRIGGER_OFF)))
 		return 0;
-	off = !(g->actions & TRIGGER_ON);
+	off = !(actions & TRIGGER_ON);
 	bpf_map_update_elem(&switched, &process, &off, BPF_ANY);
 	return 0;
 }
@@ -58,18 +99,11 @@ __noinline int trigger_is_off(void)
 	return off ? *off : starts_off;
 }
 
-__noinline __u32 trigger_depth(__u32 func, __u32 depth)
+__noinline int trigger_finish(__u64 cookie)
 {
-	const struct func_trigger *g = bpf_map_lookup_elem(&trigger_of_func, &func);
+	__u32 func = cookie & COOKIE_FUNC;
 
-	return g && g->actions & TRIGGER_DEPTH ? g->depth : depth;
-}
-
-__noinline int trigger_finish(__u32 func)
-{
-	const struct func_trigger *g = bpf_map_lookup_elem(&trigger_of_func, &func);
-
-	if (!g || !(g->actions & TRIGGER_FINISH) || !recording)
+	if (!(trigger_actions(cookie) & TRIGGER_FINISH) || !recording)
 		return 0;
 	recording = false;
 	bpf_ringbuf_output(&trigger_finished, &func, sizeof(func), BPF_RB_FORCE_WAKEUP);

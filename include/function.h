@@ -13,8 +13,13 @@
 #define COOKIE_ONLY	(1ull << 59)	/* outside those with COOKIE_IN nothing is recorded: its file has some */
 #define COOKIE_CALLER	(1ull << 60)	/* --caller-filter means it: it is recorded, and who called it */
 #define COOKIE_CALLERS_ONLY (1ull << 61)	/* no others are: its file has some */
-#define COOKIE_TRIGGER	(1ull << 62)	/* trigger.h has something of it */
+#define COOKIE_TRIGGER	(1ull << 62)	/* trigger.h has what is said of it: each call has its own COOKIE_IN and its like */
 #define COOKIE_NO_EXIT	(1ull << 63)	/* the return is not probed */
+
+/* Of a call of one with COOKIE_TRIGGER, once that is settled, in place of COOKIE_SP. */
+#define COOKIE_ACTIONS_SHIFT	32	/* TRIGGER_* */
+#define COOKIE_DEPTH_SHIFT	40	/* of TRIGGER_DEPTH: up to FILTER_DEPTH_MAX */
+#define COOKIE_SAYS		(COOKIE_IN | COOKIE_OUT | COOKIE_HIDE | COOKIE_CALLER)
 
 /* rec_func.func of an exit that was not seen: whatever was called at its sp has been left. */
 #define NO_FUNC		0xfffffffeu

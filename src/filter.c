@@ -5,8 +5,10 @@
  * options are known.
  */
 #include "base.h"
+#include "condition.h"
 #include "config.h"
 #include "filter.h"
+#include "function.h"
 #include "image.h"
 #include "log.h"
 #include "pattern.h"
@@ -19,8 +21,9 @@ struct rule {
 	char	      *word;		/* the option as typed; owned */
 	const char    *text;		/* what it was given; lent, not ended by a NUL */
 	int	       len;		/* bytes of it */
-	char	      *own;		/* RULE_TRIGGER's: holds text; NULL else */
-	struct func_trigger trigger;
+	char	      *own;		/* holds text, where that is not the option's; NULL else */
+	unsigned       actions, depth;	/* of RULE_TRIGGER: TRIGGER_* */
+	struct func_cond cond;		/* of a call, for the rule to mean it */
 	struct pattern pattern;
 	bool	       is_compiled;
 	bool	       has_matched;
@@ -54,20 +57,41 @@ void filter_destroy(struct filter *f)
 
 /* ---- options ---- */
 
+/* What is said of a condition, taken out of the rule's text. */
+static int take_condition(struct rule *r, const char *word)
+{
+	char why[256] = "";
+	int err = condition_split(&r->cond, &r->own, r->text, r->len, why, sizeof(why));
+
+	if (err)
+		return fail(err == -EINVAL ? 0 : err, "%s: %s", word, why), -EINVAL;
+	if (r->own) {
+		r->text = r->own;
+		r->len = strlen(r->own);
+	}
+	return 0;
+}
+
 static int add_rule(struct filter *f, enum rule_kind kind, const char *word, const char *text, size_t len)
 {
 	bool is_not = kind == RULE_IN && len && *text == '!';	/* -F '!FUNC' is -N FUNC */
 	struct rule r = { .kind = is_not ? RULE_OUT : kind, .text = text + is_not, .len = len - is_not };
+	int err = take_condition(&r, word);
 
-	if (!r.len)
-		return fail(0, "%s: a function's name is missing", word), -EINVAL;
-	r.word = strdup(word);
-	if (!r.word || grow(&f->rule, &f->room, f->count, sizeof(*f->rule))) {
-		free(r.word);
-		return fail(-ENOMEM, "%s", word), -EINVAL;
+	if (err)
+		return err;
+	r.word = r.len ? strdup(word) : NULL;
+	if (r.word && !grow(&f->rule, &f->room, f->count, sizeof(*f->rule))) {
+		f->rule[f->count++] = r;
+		return 0;
 	}
-	f->rule[f->count++] = r;
-	return 0;
+	if (r.len)
+		fail(-ENOMEM, "%s", word);
+	else
+		fail(0, "%s: a function's name is missing", word);
+	free(r.word);
+	free(r.own);
+	return -EINVAL;
 }
 
 /* uftrace's lists are parted by semicolons. */
@@ -80,6 +104,16 @@ static int add_rules(struct filter *f, enum rule_kind kind, const char *word, co
 		value += len + 1;
 		err = add_rule(f, kind, word, value, strcspn(value, ";"));
 	}
+	return err;
+}
+
+/* Another rule for the function of @t. */
+static int add_same(struct filter *f, enum rule_kind kind, const struct triggerspec *t, const char *word)
+{
+	int err = add_rule(f, kind, word, t->func, strlen(t->func));
+
+	if (!err)
+		f->rule[f->count - 1].cond = t->cond;
 	return err;
 }
 
@@ -99,11 +133,13 @@ static int add_trigger(struct filter *f, const char *word, const char *text, siz
 		return err;
 	r = &f->rule[f->count - 1];
 	r->own = t.func;
-	r->trigger = t.trigger;
+	r->actions = t.actions;
+	r->depth = t.depth;
+	r->cond = t.cond;
 	if (t.hide)
-		err = add_rule(f, RULE_HIDE, word, t.func, strlen(t.func));
+		err = add_same(f, RULE_HIDE, &t, word);
 	if (!err && (t.in || t.out))
-		err = add_rule(f, t.in ? RULE_IN : RULE_OUT, word, t.func, strlen(t.func));
+		err = add_same(f, t.in ? RULE_IN : RULE_OUT, &t, word);
 	return err;
 }
 
@@ -201,31 +237,58 @@ unsigned filter_of(struct filter *f, const struct image *img, const struct func 
 		if (r->kind == RULE_LIST || !matches(r, img, fn))
 			continue;
 		r->has_matched = true;
+		if (r->cond.arg)
+			says |= FILTER_TRIGGER | FILTER_IF;
 		if (r->kind == RULE_HIDE)
 			says |= FILTER_HIDE;
 		else if (r->kind == RULE_CALLER)
 			says |= FILTER_CALLER;
 		else if (r->kind == RULE_TRIGGER)
-			says |= r->trigger.actions ? FILTER_TRIGGER : 0;
+			says |= r->actions ? FILTER_TRIGGER : 0;
 		else
-			says = (says & ~(FILTER_IN | FILTER_OUT)) | (r->kind == RULE_IN ? FILTER_IN : FILTER_OUT);
+			says = (r->cond.arg ? says : says & ~(FILTER_IN | FILTER_OUT)) |
+			       (r->kind == RULE_IN ? FILTER_IN : FILTER_OUT);
 	}
-	return says & FILTER_CALLER ? says & ~FILTER_HIDE : says;	/* uftrace's way */
+	return (says & (FILTER_CALLER | FILTER_IF)) == FILTER_CALLER ? says & ~FILTER_HIDE : says;	/* uftrace's way */
 }
 
-void filter_trigger(const struct filter *f, struct func_trigger *ret, const struct image *img, const struct func *fn)
+/* Of two rules the later counts, where they are opposites. */
+static void add_to_case(struct func_case *c, const struct rule *r)
+{
+	static const uint64_t says[] = {
+		[RULE_IN] = COOKIE_IN, [RULE_OUT] = COOKIE_OUT, [RULE_HIDE] = COOKIE_HIDE,
+		[RULE_CALLER] = COOKIE_CALLER, [RULE_TRIGGER] = 0,
+	};
+	const unsigned switches = TRIGGER_ON | TRIGGER_OFF;
+
+	if (r->kind == RULE_IN || r->kind == RULE_OUT)
+		c->says &= ~(COOKIE_IN | COOKIE_OUT);
+	if (r->actions & switches)
+		c->actions &= ~switches;
+	if (r->actions & TRIGGER_DEPTH)
+		c->depth = r->depth;
+	c->says |= says[r->kind];
+	c->actions |= r->actions;
+}
+
+/* Rules without conditions that follow each other make one case. */
+int filter_trigger(const struct filter *f, struct func_trigger *ret, const struct image *img, const struct func *fn)
 {
 	*ret = (struct func_trigger){};
 	for (const struct rule *r = f->rule; r < f->rule + f->count; r++) {
-		const unsigned switches = TRIGGER_ON | TRIGGER_OFF;
+		struct func_case *last = ret->count ? &ret->of[ret->count - 1] : NULL;
 
-		if (r->kind != RULE_TRIGGER || !matches(r, img, fn))
+		if (r->kind == RULE_LIST || !matches(r, img, fn))
 			continue;
-		if (r->trigger.actions & switches)
-			ret->actions &= ~switches;
-		ret->actions |= r->trigger.actions;
-		ret->depth = r->trigger.actions & TRIGGER_DEPTH ? r->trigger.depth : ret->depth;
+		if (!last || last->cond.arg || r->cond.arg) {
+			if (ret->count == CASES_MAX)
+				return -E2BIG;
+			last = &ret->of[ret->count++];
+			last->cond = r->cond;
+		}
+		add_to_case(last, r);
 	}
+	return 0;
 }
 
 unsigned filter_actions(const struct filter *f)
@@ -233,8 +296,16 @@ unsigned filter_actions(const struct filter *f)
 	unsigned actions = 0;
 
 	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
-		actions |= r->kind == RULE_TRIGGER ? r->trigger.actions : 0;
+		actions |= r->actions;
 	return actions;
+}
+
+bool filter_has_conditions(const struct filter *f)
+{
+	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
+		if (r->cond.arg && r->kind != RULE_LIST)
+			return true;
+	return false;
 }
 
 static bool has_rules(const struct filter *f, enum rule_kind kind)
@@ -277,7 +348,7 @@ bool filter_holds(const struct config *cfg)
 
 bool filter_judges(const struct config *cfg)
 {
-	return cfg->functions && (cfg->depth || cfg->disabled || filter_actions(cfg->filter) ||
+	return cfg->functions && (cfg->depth || cfg->disabled || filter_actions(cfg->filter) || filter_has_conditions(cfg->filter) ||
 				  has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
 }
 

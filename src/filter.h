@@ -18,9 +18,10 @@ struct image;
 /* What the rules say of a function: bits. */
 #define FILTER_HIDE	1u	/* not shown itself; what it calls is */
 #define FILTER_IN	2u	/* it and what it calls are recorded, the rest is not */
-#define FILTER_OUT	4u	/* neither it nor what it calls is recorded; never together with FILTER_IN */
-#define FILTER_TRIGGER	8u	/* calls of it set something off: filter_trigger() */
+#define FILTER_OUT	4u	/* neither it nor what it calls is recorded; together with FILTER_IN only with FILTER_IF */
+#define FILTER_TRIGGER	8u	/* calls of it set something off: filter_trigger(), which has all that is said of it */
 #define FILTER_CALLER	16u	/* it is recorded with those that called it, of its file nothing else */
+#define FILTER_IF	32u	/* of the other bits some hold for some calls only; with FILTER_TRIGGER */
 
 int  filter_create(struct filter **ret);
 void filter_destroy(struct filter *f);
@@ -37,11 +38,14 @@ int  filter_finish(struct filter *f);
 /* FILTER_* of @fn, a function of @img; remembers which rules matched something. */
 unsigned filter_of(struct filter *f, const struct image *img, const struct func *fn);
 
-/* What a call of @fn sets off: all that the rules say, of two depths the later. */
-void filter_trigger(const struct filter *f, struct func_trigger *ret, const struct image *img, const struct func *fn);
+/* All that the rules say of calls of @fn, for FILTER_TRIGGER. Returns 0, or -E2BIG: they are too many. */
+int filter_trigger(const struct filter *f, struct func_trigger *ret, const struct image *img, const struct func *fn);
 
 /* TRIGGER_* of all rules. */
 unsigned filter_actions(const struct filter *f);
+
+/* Does any of the rules hang on arguments? */
+bool filter_has_conditions(const struct filter *f);
 
 /* Does --filter mean a function of @img, be it one that a later --notrace takes back? Then the rest is not recorded. */
 bool filter_selects(const struct filter *f, const struct image *img);

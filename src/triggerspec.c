@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base.h"
+#include "condition.h"
 #include "function.h"
 #include "triggerspec.h"
 
@@ -33,7 +34,6 @@ static const struct refused {
 	{ "time=",     "is not built yet; uftrace replay -t TIME hides calls that are shorter" },
 	{ "size=",     "is not built yet; --size-filter BYTES is for all functions" },
 	{ "trace",     "is not needed: no time filter takes the function out" },
-	{ "if:",       "is not built yet" },
 	{ "auto-args", "is not built yet; -A and -R name arguments" },
 	{ "arg",       "is for -A" },
 	{ "fparg",     "is for -A" },
@@ -49,8 +49,8 @@ static int take_depth(struct triggerspec *t, const char *item, char *why, size_t
 		snprintf(why, size, "'depth=%s': a depth is 1 to %d", item, FILTER_DEPTH_MAX);
 		return -EINVAL;
 	}
-	t->trigger.actions |= TRIGGER_DEPTH;
-	t->trigger.depth = n;
+	t->actions |= TRIGGER_DEPTH;
+	t->depth = n;
 	return 0;
 }
 
@@ -76,11 +76,16 @@ static int take_item(struct triggerspec *t, const char *item, char *why, size_t 
 			continue;
 		/* Of on and off the later counts. */
 		if (w->action & (TRIGGER_ON | TRIGGER_OFF))
-			t->trigger.actions &= ~(TRIGGER_ON | TRIGGER_OFF);
-		t->trigger.actions |= w->action;
+			t->actions &= ~(TRIGGER_ON | TRIGGER_OFF);
+		t->actions |= w->action;
 		if (!w->action)
 			*(bool *)((char *)t + w->flag) = true;
 		return 0;
+	}
+	if (!strncmp(item, CONDITION_WORD, strlen(CONDITION_WORD))) {
+		if (t->cond.arg)
+			return snprintf(why, size, "'%s': a rule has one condition", item), -EINVAL;
+		return condition_parse(&t->cond, item, why, size);
 	}
 	if (!strncmp(item, "depth=", strlen("depth=")))
 		return take_depth(t, item + strlen("depth="), why, size);
@@ -89,7 +94,7 @@ static int take_item(struct triggerspec *t, const char *item, char *why, size_t 
 
 static bool has_action(const struct triggerspec *t)
 {
-	return t->trigger.actions || t->in || t->out || t->hide;
+	return t->actions || t->in || t->out || t->hide;
 }
 
 static int take_items(struct triggerspec *t, char *items, const char **lib, char *why, size_t size)

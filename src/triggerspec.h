@@ -12,7 +12,9 @@
 struct triggerspec {
 	char	*func;			/* FUNC or FUNC@LIB; owned */
 	bool	 in, out, hide;		/* filter, notrace, hide: as -F, -N and -H */
-	struct func_trigger trigger;
+	unsigned actions;		/* TRIGGER_* */
+	unsigned depth;
+	struct func_cond cond;		/* when all of that holds */
 };
 
 /*

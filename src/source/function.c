@@ -154,7 +154,17 @@ static bool find_known_args(const struct image *img, const struct func *f, struc
 	return d && argspec_forms(ret, f, debug_at(img->debug, d->args), debug_at(img->debug, d->result));
 }
 
-static struct choice choose(const struct config *cfg, const struct image *img, const struct func *f, bool returns)
+/* The first instruction: whatever it costs. */
+static void choose_start(struct choice *c, const struct image *img, const struct func *f)
+{
+	c->site = image_offset(img, f);
+	c->class = SITE_DEAR;
+	c->sp_offset = 0;
+}
+
+/* @asks: conditions hang on its arguments, so its site must have them as they were at its start. */
+static struct choice choose(const struct config *cfg, const struct image *img, const struct func *f, bool returns,
+			    bool asks)
 {
 	struct choice c = { .site = f->site, .sp_offset = f->sp_offset, .class = f->site_class };
 
@@ -170,11 +180,11 @@ static struct choice choose(const struct config *cfg, const struct image *img, c
 		c.class = SITE_NOP5;
 		c.sp_offset = 0;
 	} else if (c.has_args) {
-		if (args_are_right(f) || c.class == SITE_REFUSED)
-			return c;
-		c.site = image_offset(img, f);
-		c.class = SITE_DEAR;
-		c.sp_offset = 0;
+		if (!args_are_right(f) && c.class != SITE_REFUSED)
+			choose_start(&c, img, f);
+	} else if (asks) {
+		if (f->flags & FUNC_ARGS_GONE && c.class != SITE_REFUSED)
+			choose_start(&c, img, f);
 	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset(cfg)) {
 		c.site = f->entry_site;
 		c.class = SITE_CHEAP;
@@ -218,12 +228,14 @@ static bool may_probe_returns(const struct config *cfg, const struct image *img)
 	return unwind_is_safe(img) && (!img->is_library || kernel_has(HAVE_UPROBE_SESSION));
 }
 
+/* What is said of a function with triggers is told to BPF, which has it for each call. */
 static uint64_t filter_cookie(unsigned says, bool selects)
 {
+	if (says & FILTER_TRIGGER)
+		return COOKIE_TRIGGER | (selects ? COOKIE_ONLY : 0);
 	return (says & FILTER_IN ? COOKIE_IN : 0) | (says & FILTER_OUT ? COOKIE_OUT : 0) |
 	       (says & FILTER_HIDE ? COOKIE_HIDE : 0) | (selects ? COOKIE_ONLY : 0) |
-	       (says & FILTER_CALLER ? COOKIE_CALLER : 0) |
-	       (says & FILTER_TRIGGER ? COOKIE_TRIGGER : 0);
+	       (says & FILTER_CALLER ? COOKIE_CALLER : 0);
 }
 
 static void add_site(struct sites *s, const struct choice *c, uint64_t cookie)
@@ -298,7 +310,7 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 		if (!chosen_function(cfg, img, f, &is_named))
 			continue;
 		tally.functions++;
-		c = choose(cfg, img, f, returns);
+		c = choose(cfg, img, f, returns, says & FILTER_IF);
 		why = is_flat && !(says & FILTER_IN) ? LEFT_FILTERED : left_out(cfg, f, &c, says, is_named);
 		if (cfg->list && filter_lists(cfg->filter, img, f))
 			list_function(img, f, c.class, !c.entry_only, why == LEFT_NOT ? NULL : left_why[why]);

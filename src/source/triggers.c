@@ -42,7 +42,7 @@ static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_map__set_autocreate(bpf->maps.trigger_finished, named);
 	if (cfg->disabled && !(filter_actions(cfg->filter) & TRIGGER_ON))
 		warn("--disable: no function is recorded, as no -T FUNC@trace_on switches recording on");
-	bpf->rodata->has_triggers = filters && filter_actions(cfg->filter);
+	bpf->rodata->has_triggers = filters && (filter_actions(cfg->filter) || filter_has_conditions(cfg->filter));
 	bpf->rodata->has_switches = filters && has_switches(cfg);
 	bpf->rodata->starts_off = cfg->disabled;
 	bpf_program__set_autoload(bpf->progs.trigger_fork, filters && has_switches(cfg));
@@ -99,17 +99,36 @@ static int add_ender(uint32_t func, const char *name)
 	return 0;
 }
 
+/* Go passes arguments in registers of its own: what hangs on them is never met. */
+static void spare_go(struct func_trigger *t, const struct func *f)
+{
+	for (unsigned i = 0; i < t->count; i++) {
+		if (!t->of[i].cond.arg)
+			continue;
+		t->of[i].cond.holds = 0;
+		warn("if:arg%u of %s(): Go passes arguments in a way of its own, so the condition is never met",
+		     t->of[i].cond.arg, func_plain(f));
+	}
+}
+
 int trigger_tell(struct recorder_bpf *bpf, const struct filter *filter, const struct image *img, const struct func *f)
 {
 	uint32_t func = img->first_func + (f - img->func);
+	unsigned actions = 0;
 	struct func_trigger t;
 	int err;
 
 	if (!bpf)
 		return 0;
-	filter_trigger(filter, &t, img, f);
+	err = filter_trigger(filter, &t, img, f);
+	if (err)
+		return fail(err, "more than %d rules with conditions mean %s()", CASES_MAX, func_plain(f));
+	if (img->is_go)
+		spare_go(&t, f);
+	for (unsigned i = 0; i < t.count; i++)
+		actions |= t.of[i].actions;
 	err = bpf_map_update_elem(bpf_map__fd(bpf->maps.trigger_of_func), &func, &t, BPF_ANY);
-	return err ?: t.actions & TRIGGER_FINISH ? add_ender(func, f->name) : 0;
+	return err ?: actions & TRIGGER_FINISH ? add_ender(func, f->name) : 0;
 }
 
 int trigger_fd(void)

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
+#include "condition.h"
 #include "config.h"
 #include "filter.h"
 #include "launch.h"
@@ -484,4 +485,75 @@ TEST(a_rate_is_calls_in_a_second)
 	wrong("--rate-limit=0 true", "recorder: --rate-limit: '0' is not a number of calls, such as 1000 or 1000/s");
 	wrong("--rate-limit=5/m true", "recorder: --rate-limit: '5/m' is not a number of calls, such as 1000 or 1000/s");
 	wrong("--rate-limit=x true", "recorder: --rate-limit: 'x' is not a number of calls, such as 1000 or 1000/s");
+}
+
+static struct func_cond condition(const char *item)
+{
+	struct func_cond c;
+	char why[128] = "";
+
+	CHECK_INT(condition_parse(&c, item, why, sizeof(why)), 0);
+	return c;
+}
+
+static const char *not_a_condition(const char *item)
+{
+	static char why[128];
+	struct func_cond c;
+
+	CHECK_INT(condition_parse(&c, item, why, sizeof(why)), -EINVAL);
+	return why;
+}
+
+TEST(conditions_compare_an_argument_to_a_number)
+{
+	CHECK_INT(condition("if:arg1==3").arg, 1);
+	CHECK_INT(condition("if:arg1==3").value, 3);
+	CHECK_INT(condition("if:arg1==3").bits, 0);
+	CHECK_INT(condition("if:arg1==3").holds, COND_EQUAL);
+	CHECK_INT(condition("if:arg2!=3").holds, COND_LESS | COND_MORE);
+	CHECK_INT(condition("if:arg2<3").holds, COND_LESS);
+	CHECK_INT(condition("if:arg2<=3").holds, COND_LESS | COND_EQUAL);
+	CHECK_INT(condition("if:arg2>3").holds, COND_MORE);
+	CHECK_INT(condition("if:arg6 >= 0x10").holds, COND_MORE | COND_EQUAL);
+	CHECK_INT(condition("if:arg6 >= 0x10").value, 16);
+	CHECK_INT((long long)condition("if:arg1==-7").value, -7);
+	CHECK(condition("if:arg1==18446744073709551615").value == UINT64_MAX);
+	CHECK_INT(condition("if:arg1/u8==3").bits, 8);
+	CHECK(condition("if:arg1/u8==3").is_unsigned);
+	CHECK_INT(condition("if:arg1/i32==3").bits, 32);
+	CHECK(!condition("if:arg1/i32==3").is_unsigned);
+	CHECK_INT(condition("if:arg1/c==3").bits, 8);
+	CHECK_INT(condition("if:arg1/x==3").bits, 64);
+}
+
+TEST(conditions_that_are_none)
+{
+	CHECK_STR(not_a_condition("if:"), "'if:' asks no argument, as if:arg1==0 does");
+	CHECK_STR(not_a_condition("if:retval==0"), "'if:retval==0' asks no argument, as if:arg1==0 does");
+	CHECK_STR(not_a_condition("if:arg0==0"), "'if:arg0==0': conditions are on arg1 to arg6");
+	CHECK_STR(not_a_condition("if:arg9==0"), "'if:arg9==0': conditions are on arg1 to arg6");
+	CHECK_STR(not_a_condition("if:arg1=0"), "'if:arg1=0': an operator is one of == != < <= > >=");
+	CHECK_STR(not_a_condition("if:arg1"), "'if:arg1': an operator is one of == != < <= > >=");
+	CHECK_STR(not_a_condition("if:arg1=="), "'if:arg1==': what is compared to is a number");
+	CHECK_STR(not_a_condition("if:arg1==x"), "'if:arg1==x': what is compared to is a number");
+	CHECK_STR(not_a_condition("if:arg1==1x"), "'if:arg1==1x': what is compared to is a number");
+	CHECK_STR(not_a_condition("if:arg1/s==1"), "'if:arg1/s==1': a format is one of d i u x p c, with one of 8 16 32 64 bits");
+	CHECK_STR(not_a_condition("if:arg1/i7==1"), "'if:arg1/i7==1': a format is one of d i u x p c, with one of 8 16 32 64 bits");
+}
+
+TEST(rules_have_conditions)
+{
+	struct config *cfg = parsed("-F a@if:arg1==3;b@lib,if:arg2>0 -T c@trace_off,if:arg1<0 true");
+
+	CHECK(filter_has_conditions(cfg->filter));
+	CHECK(filter_judges(cfg));
+	CHECK(filter_judges(parsed("-H a@if:arg1==3 true")));
+	CHECK(!filter_judges(parsed("-H a true")));
+	CHECK(!filter_has_conditions(parsed("-F a -T b@trace_on true")->filter));
+	wrong("-F a@if:arg1=3 true", "recorder: -F: 'if:arg1=3': an operator is one of == != < <= > >=");
+	wrong("-N a@if:arg1==3,if:arg2==3 true", "recorder: -N: 'if:arg2==3': a rule has one condition");
+	wrong("-T a@finish,if:x true", "recorder: -T: 'if:x' asks no argument, as if:arg1==0 does");
+	wrong("-T a@if:arg1==3 true", "recorder: -T: 'a@if:arg1==3' has no action, as FUNC@trace_on would");
+	wrong("-F @if:arg1==3 true", "recorder: -F: a function's name is missing");
 }
