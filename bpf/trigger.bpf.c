@@ -9,6 +9,7 @@
 const volatile bool has_triggers;
 const volatile bool has_switches;
 const volatile bool starts_off;		/* --disable */
+volatile __u32 all_switched;		/* by a signal, enum switched_all: those that no trigger has switched since */
 
 /* By rec_func.func; an entry is there before its probe is. */
 struct {
@@ -96,7 +97,9 @@ __noinline int trigger_is_off(void)
 {
 	__u32 process = my_process(), *off = bpf_map_lookup_elem(&switched, &process);
 
-	return off ? *off : starts_off;
+	if (off)
+		return *off;
+	return all_switched ? all_switched == SWITCHED_OFF : starts_off;
 }
 
 __noinline int trigger_finish(__u64 cookie)

@@ -51,6 +51,7 @@ struct config {
 	bool	    srcline;		/* --srcline */
 	enum returns_when returns;	/* --returns=WHEN; auto */
 	struct filter *filter;		/* --filter, --notrace, --caller-filter, --hide, --trigger, --match, --list=FUNC; owned: filter.h */
+	unsigned    on_usr1, on_usr2;	/* --signal: TRIGGER_* of the signals to recorder */
 	bool	    disabled;		/* --disable: functions are recorded from a trace_on on */
 	unsigned    depth;		/* -D: levels of calls to record; 0: all */
 	uint64_t    least_ns;		/* -t: only calls that take longer, and who called them; 0: all */

@@ -55,7 +55,7 @@ int  launch_start(struct launch **ret, const struct config *cfg);
  * There is no command: only the signals become ours, as above. Then the first that
  * would end us asks for LAUNCH_DETACH. Returns 0 or a negative errno, having said why.
  */
-int  launch_nothing(struct launch **ret);
+int  launch_nothing(struct launch **ret, const struct config *cfg);
 void launch_destroy(struct launch *l);		/* a child that was not let go never runs */
 
 pid_t launch_pid(const struct launch *l);
@@ -78,6 +78,9 @@ int  launch_signal_fd(const struct launch *l);	/* lent; readable when launch_on_
 
 /* What the signals that came ask for. May stop and continue recorder as a whole, with the command (Ctrl-Z). */
 enum launch_action launch_on_signal(struct launch *l);
+
+/* Which of SIGUSR1 and SIGUSR2 came since the last time, of those that --signal names: bit N for signal N. */
+unsigned launch_asked(struct launch *l);
 
 unsigned launch_interrupts(const struct launch *l);	/* how often Ctrl-C was typed */
 

@@ -38,6 +38,13 @@ struct func_case {
 	__u32	depth;
 };
 
+/* By a signal to recorder. */
+enum switched_all {
+	SWITCHED_NOT,		/* none has come */
+	SWITCHED_ON,
+	SWITCHED_OFF,
+};
+
 #define CASES_MAX	8	/* a power of two */
 
 /* One per function with triggers or conditions: all that is said of it. */

@@ -1,6 +1,7 @@
 /*
  * control.c - one epoll loop; a row of handlers.
  */
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
@@ -17,6 +18,7 @@
 #include "out.h"
 #include "source/triggers.h"
 #include "target.h"
+#include "trigger.h"
 
 #define STATUS_NS	(NSEC_PER_SEC / 2)
 
@@ -72,6 +74,27 @@ static int on_timer(struct loop *l, int fd)
 	return 0;
 }
 
+/* --signal: what a SIGUSR1 or SIGUSR2 does. */
+static void obey(struct loop *l, const char *name, unsigned actions)
+{
+	if (actions & (TRIGGER_ON | TRIGGER_OFF))
+		trigger_switch_all(actions & TRIGGER_OFF);
+	if (!(actions & TRIGGER_FINISH))
+		return;
+	say("finished by %s", name);
+	l->done = true;
+}
+
+static void obey_asked(struct loop *l)
+{
+	unsigned asked = launch_asked(l->args->launch);
+
+	if (asked & 1u << SIGUSR1)
+		obey(l, "SIGUSR1", l->args->cfg->on_usr1);
+	if (asked & 1u << SIGUSR2)
+		obey(l, "SIGUSR2", l->args->cfg->on_usr2);
+}
+
 static int on_signal(struct loop *l, int fd)
 {
 	(void)fd;
@@ -87,6 +110,7 @@ static int on_signal(struct loop *l, int fd)
 		l->done = true;
 		break;
 	}
+	obey_asked(l);
 	return 0;
 }
 

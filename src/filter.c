@@ -348,8 +348,11 @@ bool filter_holds(const struct config *cfg)
 
 bool filter_judges(const struct config *cfg)
 {
-	return cfg->functions && (cfg->depth || cfg->disabled || filter_actions(cfg->filter) || filter_has_conditions(cfg->filter) ||
-				  has_rules(cfg->filter, RULE_IN) || has_rules(cfg->filter, RULE_OUT));
+	const struct filter *f = cfg->filter;
+	bool is_switched = cfg->disabled || (cfg->on_usr1 | cfg->on_usr2) & (TRIGGER_ON | TRIGGER_OFF);
+
+	return cfg->functions && (is_switched || cfg->depth || filter_actions(f) || filter_has_conditions(f) ||
+				  has_rules(f, RULE_IN) || has_rules(f, RULE_OUT));
 }
 
 bool filter_in_kernel(const struct config *cfg)

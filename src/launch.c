@@ -55,6 +55,7 @@ struct launch {
 	bool		was_told_to_stop;	/* Ctrl-Z reached us too */
 	bool		was_told_to_end;	/* without a command: by a signal other than Ctrl-C */
 	unsigned	interrupts;
+	unsigned	asked;		/* bit N: signal N, SIGUSR1 or SIGUSR2 */
 	uint64_t	interrupted;	/* when last, ns */
 	int		status;
 	struct rusage	usage;
@@ -301,7 +302,7 @@ static __attribute__((noreturn)) void child(const struct launch *l, int gate, in
 /* ---- the parent, up to the exec ---- */
 
 /* The signals that are ours: not those the user had us ignore (nohup). */
-static int take_signals(struct launch *l)
+static int take_signals(struct launch *l, const struct config *cfg)
 {
 	static const int ours[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP };
 	/*
@@ -321,6 +322,10 @@ static int take_signals(struct launch *l)
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		if (!saved.ignored[ours[i]])
 			sigaddset(&set, ours[i]);
+	if (cfg->on_usr1)
+		sigaddset(&set, SIGUSR1);
+	if (cfg->on_usr2)
+		sigaddset(&set, SIGUSR2);
 	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l->signals < 0)
 		return -errno;
@@ -402,10 +407,10 @@ static struct launch *launch_create(void)
 	return l;
 }
 
-int launch_nothing(struct launch **ret)
+int launch_nothing(struct launch **ret, const struct config *cfg)
 {
 	__cleanup(launch_destroyp) struct launch *l = launch_create();
-	int err = l ? take_signals(l) : -ENOMEM;
+	int err = l ? take_signals(l, cfg) : -ENOMEM;
 
 	if (err)
 		return fail(err, "cannot wait for signals");
@@ -424,7 +429,7 @@ int launch_start(struct launch **ret, const struct config *cfg)
 		return EXIT_RECORDER;
 	l->has_copies = !cfg->target_count && copies_wanted(cfg, &l->id);
 	err = prepare_argv(l, cfg);
-	err = err ?: take_signals(l);
+	err = err ?: take_signals(l, cfg);
 	err = err ?: fork_child(l);
 	if (err)
 		return fail(err, "cannot start '%s'", cfg->argv[0]), EXIT_RECORDER;
@@ -590,8 +595,12 @@ enum launch_action launch_on_signal(struct launch *l)
 {
 	struct signalfd_siginfo info;
 
-	while (read(l->signals, &info, sizeof(info)) == sizeof(info))
-		take_signal(l, &info);
+	while (read(l->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2)
+			take_signal(l, &info);
+		else if (!l->was_let_go || !came_from_command(l, &info))
+			l->asked |= 1u << info.ssi_signo;
+	}
 	if (!l->was_let_go)
 		return l->interrupts > 1 ? LAUNCH_HURRY :
 		       l->interrupts || l->was_told_to_end ? LAUNCH_DETACH : LAUNCH_RUNNING;
@@ -612,6 +621,14 @@ pid_t launch_pid(const struct launch *l)
 int launch_pidfd(const struct launch *l)
 {
 	return l->pidfd;
+}
+
+unsigned launch_asked(struct launch *l)
+{
+	unsigned asked = l->asked;
+
+	l->asked = 0;
+	return asked;
 }
 
 int launch_signal_fd(const struct launch *l)

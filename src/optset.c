@@ -12,6 +12,7 @@
 #include "pattern.h"
 #include "sink.h"
 #include "syscall/syscall.h"
+#include "trigger.h"
 #include "usdt.h"
 
 int set_true(struct config *cfg, const struct opt *opt, const char *word, const char *value)
@@ -478,6 +479,44 @@ int set_trace(struct config *cfg, const struct opt *opt, const char *word, const
 		return 0;
 	fail(0, "%s: '%s' is neither 'on' nor 'off'", word, value);
 	return -EINVAL;
+}
+
+/* What a signal does is of all processes, so it has no more than that. */
+static int take_signal_action(unsigned *actions, const char *word, const char *action)
+{
+	const unsigned switches = TRIGGER_ON | TRIGGER_OFF;
+
+	if (!strcmp(action, "trace_on") || !strcmp(action, "traceon"))
+		*actions = (*actions & ~switches) | TRIGGER_ON;
+	else if (!strcmp(action, "trace_off") || !strcmp(action, "traceoff"))
+		*actions = (*actions & ~switches) | TRIGGER_OFF;
+	else if (!strcmp(action, "finish"))
+		*actions |= TRIGGER_FINISH;
+	else
+		return fail(0, "%s: '%s' is neither 'trace_on' nor 'trace_off' nor 'finish'", word, action), -EINVAL;
+	return 0;
+}
+
+/* "SIGUSR1@trace_on"; several parted by ';' as in uftrace. */
+int set_signal(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	__cleanup(free_ptr) char *copy = strdup(value);
+	char *rest = copy, *rule, *action;
+	int err = copy ? 0 : -ENOMEM;
+
+	(void)opt;
+	while (!err && (rule = strsep(&rest, ";"))) {
+		const char *name = strsep(&rule, "@") ?: "", *bare = name + (strncmp(name, "SIG", 3) ? 0 : 3);
+		unsigned *actions = !strcmp(bare, "USR1") ? &cfg->on_usr1 : !strcmp(bare, "USR2") ? &cfg->on_usr2 : NULL;
+
+		if (!actions)
+			return fail(0, "%s: '%s' is neither SIGUSR1 nor SIGUSR2", word, name), -EINVAL;
+		if (!rule)
+			return fail(0, "%s: '%s' has no action, as %s@finish would", word, name, name), -EINVAL;
+		while (!err && (action = strsep(&rule, ",")))
+			err = take_signal_action(actions, word, action);
+	}
+	return err;
 }
 
 static int add_spec(struct config *cfg, bool is_result, const char *word, const char *value)

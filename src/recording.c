@@ -308,7 +308,7 @@ static int open_targets(struct recording *r)
 static int start_launch(struct recording *r)
 {
 	if (!r->cfg->argv)
-		return launch_nothing(&r->launch);
+		return launch_nothing(&r->launch, r->cfg);
 	r->exit_status = launch_start(&r->launch, r->cfg);
 	return r->exit_status ? -ECANCELED : 0;
 }

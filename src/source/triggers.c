@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 
 #include "base.h"
+#include "clock.h"
 #include "config.h"
 #include "filter.h"
 #include "funcargs.h"
@@ -28,9 +29,22 @@ static struct {
 	size_t count, room;
 } enders;
 
+/* Whether and for how long signals have switched functions off. */
+static struct {
+	struct recorder_bpf *bpf;	/* lent */
+	bool	 is_off;
+	unsigned times;
+	uint64_t since, ns;
+} paused;
+
+static unsigned signal_actions(const struct config *cfg)
+{
+	return cfg->on_usr1 | cfg->on_usr2;
+}
+
 static bool has_switches(const struct config *cfg)
 {
-	return cfg->disabled || filter_actions(cfg->filter) & (TRIGGER_ON | TRIGGER_OFF);
+	return cfg->disabled || (signal_actions(cfg) | filter_actions(cfg->filter)) & (TRIGGER_ON | TRIGGER_OFF);
 }
 
 static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
@@ -40,7 +54,7 @@ static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_map__set_autocreate(bpf->maps.trigger_of_func, named);
 	bpf_map__set_autocreate(bpf->maps.switched, named);
 	bpf_map__set_autocreate(bpf->maps.trigger_finished, named);
-	if (cfg->disabled && !(filter_actions(cfg->filter) & TRIGGER_ON))
+	if (cfg->disabled && !((filter_actions(cfg->filter) | signal_actions(cfg)) & TRIGGER_ON))
 		warn("--disable: no function is recorded, as no -T FUNC@trace_on switches recording on");
 	bpf->rodata->has_triggers = filters && (filter_actions(cfg->filter) || filter_has_conditions(cfg->filter));
 	bpf->rodata->has_switches = filters && has_switches(cfg);
@@ -60,10 +74,47 @@ static int on_finished(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+/* What triggers have switched before is forgotten: the signal is the latest word. */
+void trigger_switch_all(bool off)
+{
+	int fd = paused.bpf ? bpf_map__fd(paused.bpf->maps.switched) : -1;
+	uint32_t process;
+
+	if (fd < 0)
+		return;
+	paused.bpf->bss->all_switched = off ? SWITCHED_OFF : SWITCHED_ON;
+	while (!bpf_map_get_next_key(fd, NULL, &process) && !bpf_map_delete_elem(fd, &process))
+		;
+	say("functions are %s", off ? "not recorded from here on" : "recorded from here on");
+	if (off && !paused.is_off) {
+		paused.since = clock_now();
+		paused.times++;
+	} else if (!off && paused.is_off) {
+		paused.ns += clock_now() - paused.since;
+	}
+	paused.is_off = off;
+}
+
+static void trigger_stop(struct recorder_bpf *bpf)
+{
+	(void)bpf;
+	if (paused.is_off)
+		paused.ns += clock_now() - paused.since;
+	paused.is_off = false;
+}
+
+static void trigger_summary(void)
+{
+	if (paused.times)
+		say("switched off by signals: %u time%s, %.1f s without functions", paused.times,
+		    paused.times == 1 ? "" : "s", paused.ns / 1e9);
+}
+
 static int trigger_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	int err = 0;
 
+	paused.bpf = has_switches(cfg) ? bpf : NULL;
 	if (!filter_in_kernel(cfg))
 		return 0;
 	if (has_switches(cfg)) {
@@ -80,6 +131,7 @@ static int trigger_attach(struct recorder_bpf *bpf, const struct config *cfg)
 static void trigger_detach(void)
 {
 	links_release(&links);
+	paused.bpf = NULL;
 	ring_buffer__free(TAKE(finished));
 	for (size_t i = 0; i < enders.count; i++)
 		free(enders.ender[i].name);
@@ -142,8 +194,10 @@ void trigger_say(void)
 }
 
 const struct source_ops source_trigger = {
-	.name	= "trigger",
-	.plan	= trigger_plan,
-	.attach	= trigger_attach,
-	.detach	= trigger_detach,
+	.name	 = "trigger",
+	.plan	 = trigger_plan,
+	.attach	 = trigger_attach,
+	.stop	 = trigger_stop,
+	.detach	 = trigger_detach,
+	.summary = trigger_summary,
 };

@@ -557,3 +557,17 @@ TEST(rules_have_conditions)
 	wrong("-T a@if:arg1==3 true", "recorder: -T: 'a@if:arg1==3' has no action, as FUNC@trace_on would");
 	wrong("-F @if:arg1==3 true", "recorder: -F: a function's name is missing");
 }
+
+TEST(signals_to_recorder_switch_and_finish)
+{
+	struct config *cfg = parsed("--signal=SIGUSR1@trace_off;USR2@traceon,finish true");
+
+	CHECK_INT(cfg->on_usr1, TRIGGER_OFF);
+	CHECK_INT(cfg->on_usr2, TRIGGER_ON | TRIGGER_FINISH);
+	CHECK(filter_judges(cfg));
+	CHECK(!filter_judges(parsed("--signal SIGUSR1@finish true")));
+	wrong("--signal=SIGUSR3@finish true", "recorder: --signal: 'SIGUSR3' is neither SIGUSR1 nor SIGUSR2");
+	wrong("--signal=SIGUSR1 true", "recorder: --signal: 'SIGUSR1' has no action, as SIGUSR1@finish would");
+	wrong("--signal=SIGUSR1@depth=1 true",
+	      "recorder: --signal: 'depth=1' is neither 'trace_on' nor 'trace_off' nor 'finish'");
+}

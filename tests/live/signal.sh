@@ -1,0 +1,53 @@
+# signal.sh - --signal: SIGUSR1 and SIGUSR2 to recorder switch functions off and on, or end the recording.
+. "$LIVE/lib.sh"
+program steps || exit 0
+
+await() {	# FILE PATTERN
+	for _ in $(seq 300); do grep -q "$2" "$1" 2> /dev/null && return; sleep 0.05; done
+	echo "$1 has no '$2'"
+}
+# begin OPTION...: steps runs, recorded, and reads what is written to descriptor 5; $! is recorder.
+begin() {
+	rm -rf it.data* steps.in steps.out; mkfifo steps.in
+	"$RECORDER" -o it.data --no-syscalls "$@" -- "$PROGRAMS/steps" < steps.in > steps.out 2> it.data.err &
+	recorder=$!
+	exec 5> steps.in
+}
+does() { echo "$1" >&5; await steps.out "^did $1\$"; }
+tells() { kill -$1 $recorder; await it.data.err "$2"; }
+over() { exec 5>&-; wait $recorder; }
+
+begin --signal='SIGUSR1@trace_off;USR2@trace_on'
+does 1; tells USR1 'not recorded from here on'; does 30; tells USR2 ' recorded from here on'; does 500; over
+check "the program ends as it does without" equal $? 0
+check "what was called while switched off is not there" equal "$(report_calls it.data step)" 501
+check "... and that is said" grep -q '^recorder: switched off by signals: 1 time' it.data.err
+check "uftrace accepts it" uftrace_accepts it.data
+
+begin --signal SIGUSR1@trace_on --disable
+does 7; tells USR1 ' recorded from here on'; does 20; over
+check "--disable, until a signal says so" equal "$(report_calls it.data step)" 20
+
+begin --signal SIGUSR1@trace_off -T step@trace_on
+does 7; tells USR1 ' not recorded from here on'; does 20; over
+check "a trigger's word that comes later counts" equal "$(report_calls it.data step)" 27
+
+begin --signal SIGUSR2@finish
+does 7; tells USR2 '^recorder: finished by SIGUSR2'; does 20; over
+check "finish" equal "$(report_calls it.data step)" 7
+
+begin
+does 7; kill -USR1 $recorder; kill -USR2 $recorder; does 20; over
+check "without the option they do nothing" equal "$(report_calls it.data step)" 27
+
+# Who ignores them goes on ignoring them, and recorder hears them all the same.
+begin() {
+	rm -rf it.data* steps.in steps.out; mkfifo steps.in
+	(trap '' USR1; exec "$RECORDER" -o it.data --no-syscalls "$@" -- sh -c 'kill -USR1 $$; exec "$0"' "$PROGRAMS/steps") \
+		< steps.in > steps.out 2> it.data.err &
+	recorder=$!
+	exec 5> steps.in
+}
+begin --signal SIGUSR1@trace_off
+does 7; tells USR1 'not recorded from here on'; does 20; over
+check "inherited as ignored" equal "$? $(report_calls it.data step)" "0 7"
