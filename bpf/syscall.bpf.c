@@ -1,9 +1,9 @@
 /*
  * syscall.bpf.c - any syscall's entry and exit, with the texts the syscall table asks for.
  *
- * Strings are read at exit, where the kernel has just read them itself: at
- * entry their page may not be there yet, and nothing can be paged in from a
- * tracepoint. Only calls that do not come back are read at entry.
+ * What a program gives is read at entry, so it is what was given, whatever another
+ * thread does to it meanwhile. Its page may not be there yet, and nothing can be paged in from a
+ * tracepoint: what could not be read is read at exit, where the kernel has just read it itself.
  */
 #include "recorder.bpf.h"
 #include "held.bpf.h"
@@ -11,6 +11,7 @@
 
 #define TEXT_ONE_MAX	4096	/* bytes of one text, its NUL included, at most: STRING_BYTES_MAX of config.h is less */
 #define TEXT_ROOM	REC_TEXT_MAX
+#define ALL_ARGS	0x3fu
 #define PROT_EXEC	4
 #define MAP_ANONYMOUS	0x20
 
@@ -31,14 +32,11 @@ static __always_inline const volatile struct sys_plan *plan_of(__u32 nr, bool co
 	return &plans[i];
 }
 
-static __always_inline bool takes_text(const volatile struct sys_plan *p)
-{
-	return p && *(const volatile __u64 *)p->take & 0xffffffffffffull;
-}
-
 /* Texts follow the record at once, so the shorter exit record ends where the entry record does. */
 struct text_scratch {
 	__u64 arg[6];
+	__u32 unread;		/* what could not be read, a bit for each argument */
+	__u32 pad;
 	union {
 		struct rec_sys_enter enter;
 		struct {
@@ -98,6 +96,11 @@ static __always_inline long take_bytes(char *to, __u64 from, __u64 len, __u8 *fl
 	return n;
 }
 
+static __always_inline bool is_given(__u8 how)
+{
+	return how == TAKE_STRING || how == TAKE_BUF;
+}
+
 /* Append to @s the text of argument @i at @off; returns the new end. */
 static __always_inline __u32 take_text(struct text_scratch *s, __u32 off, int i, __u8 how, __u64 ptr, __u64 next,
 				       __s64 ret)
@@ -117,6 +120,8 @@ static __always_inline __u32 take_text(struct text_scratch *s, __u32 off, int i,
 		n = take_bytes(x->bytes, ptr, ret, &flags);
 	else
 		n = ret ? 0 : take_bytes(x->bytes, ptr, 8, &flags);
+	if (flags & TEXT_FAULT)
+		s->unread |= 1u << i;
 	x->arg = i;
 	x->flags = flags;
 	x->len = n;
@@ -126,10 +131,10 @@ static __always_inline __u32 take_text(struct text_scratch *s, __u32 off, int i,
 
 /*
  * Put the texts plan @nr asks for behind the record in the scratch, whose
- * arg[] the caller has filled. A global function of scalars: verified once.
- * Returns the bytes used.
+ * arg[] the caller has filled: what is given, of the arguments in @given, and at exit what
+ * is got. A global function of scalars: verified once. Returns the bytes used.
  */
-__noinline int take_texts(__u32 nr, __s64 ret)
+__noinline int take_texts(__u32 nr, __s64 ret, __u32 given, bool is_exit)
 {
 	const volatile struct sys_plan *plan = plan_of(nr, false);
 	struct text_scratch *s;
@@ -138,10 +143,12 @@ __noinline int take_texts(__u32 nr, __s64 ret)
 	s = bpf_map_lookup_elem(&text_scratches, &zero);
 	if (!s || !plan)
 		return 0;
+	s->unread = 0;
 	for (int i = 0; i < 6; i++) {
 		__u8 how = plan->take[i];
+		bool wanted = is_given(how) ? given >> i & 1 : is_exit;
 
-		if (how && s->arg[i])
+		if (how && wanted && s->arg[i])
 			off = take_text(s, off, i, how, s->arg[i], i < 5 ? s->arg[i + 1] : 0, ret);
 	}
 	if (off > TEXT_ROOM + TEXT_ONE_MAX)
@@ -150,7 +157,8 @@ __noinline int take_texts(__u32 nr, __s64 ret)
 	return off;
 }
 
-static __always_inline struct text_scratch *texts(struct pt_regs *regs, __u32 nr, __s64 ret, __u32 *len)
+static __always_inline struct text_scratch *texts(struct pt_regs *regs, __u32 nr, __s64 ret, __u32 given, bool is_exit,
+						   __u32 *len)
 {
 	struct text_scratch *s;
 	__u32 zero = 0, n;
@@ -159,7 +167,7 @@ static __always_inline struct text_scratch *texts(struct pt_regs *regs, __u32 nr
 	if (!s)
 		return NULL;
 	syscall_args(regs, s->arg);
-	n = take_texts(nr, ret);
+	n = take_texts(nr, ret, given, is_exit);
 	if (n > TEXT_ROOM + TEXT_ONE_MAX)
 		return NULL;
 	*len = n;
@@ -171,9 +179,10 @@ static __always_inline int enter_with_text(struct task_state *t, struct pt_regs 
 	struct text_scratch *s;
 	__u32 len = 0;
 
-	s = texts(regs, nr, 0, &len);
+	s = texts(regs, nr, 0, ALL_ARGS, false, &len);
 	if (!s)
 		return 0;
+	t->texts_unread = s->unread;
 	s->enter.nr = nr;
 	s->enter.text_len = len;
 	__builtin_memcpy(s->enter.arg, s->arg, sizeof(s->arg));
@@ -187,7 +196,7 @@ static __always_inline int exit_with_text(struct task_state *t, struct pt_regs *
 	struct text_scratch *s;
 	__u32 len = 0;
 
-	s = texts(regs, nr, ret, &len);
+	s = texts(regs, nr, ret, t->texts_unread, true, &len);
 	if (!s)
 		return 0;
 	s->exit.nr = nr;
@@ -210,7 +219,7 @@ static __always_inline bool is_before_exec(struct task_state *t, __u32 nr)
 }
 
 /* Remembered until its return tells how long it took; its texts are read then. Of rt_sigreturn() no return is told. */
-static __always_inline int hold_syscall(struct task_struct *task, struct pt_regs *regs, __u32 nr, bool compat)
+static __always_inline int hold_syscall(struct task_state *t, struct task_struct *task, struct pt_regs *regs, __u32 nr, bool compat)
 {
 	struct held_calls *h;
 
@@ -218,7 +227,7 @@ static __always_inline int hold_syscall(struct task_struct *task, struct pt_regs
 		return 0;
 	h = bpf_task_storage_get(&held_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!h) {
-		count_lost(my_task(), CLASS_SYSCALL);
+		count_lost(t, CLASS_SYSCALL);
 		return 0;
 	}
 	if (compat)
@@ -228,6 +237,7 @@ static __always_inline int hold_syscall(struct task_struct *task, struct pt_regs
 	h->syscall.nr = nr;
 	h->syscall.flags = compat ? REC_F_COMPAT : 0;
 	h->syscall.is_told = false;
+	t->texts_unread = ALL_ARGS;
 	h->syscall.began = bpf_ktime_get_ns();
 	return 0;
 }
@@ -262,8 +272,9 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (plan && !plan->wanted)
 		return 0;
 	if (syscalls_are_held)
-		return hold_syscall(bpf_get_current_task_btf(), regs, nr, compat);
-	if (plan && plan->at_entry)
+		return hold_syscall(t, bpf_get_current_task_btf(), regs, nr, compat);
+	t->texts_unread = 0;
+	if (plan && plan->gives)
 		return enter_with_text(t, regs, nr);
 	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
 	if (!r)
@@ -329,7 +340,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		return 0;
 	if (syscalls_are_held && !was_held_long(bpf_get_current_task_btf(), nr))
 		return 0;
-	if (takes_text(plan) && !(plan->at_entry && ret == 0))
+	if (plan && ((plan->gets && ret >= 0) || t->texts_unread) && !(plan->at_entry && ret == 0))
 		return exit_with_text(t, regs, nr, ret);
 	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_EXIT, sizeof(*r));
 	if (!r)

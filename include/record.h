@@ -137,7 +137,7 @@ struct rec_text {
 struct rec_sys_enter {
 	struct rec_hdr	hdr;
 	__u32		nr;		/* as <asm/unistd.h> numbers it, or the 32-bit ABI's with REC_F_COMPAT */
-	__u32		text_len;	/* bytes of text[]: struct rec_text each; only for calls that may not return */
+	__u32		text_len;	/* bytes of text[]: struct rec_text each: what the program gave */
 	__u64		arg[6];
 	char		text[];
 };
@@ -145,7 +145,7 @@ struct rec_sys_enter {
 struct rec_sys_exit {
 	struct rec_hdr	hdr;
 	__u32		nr;
-	__u32		text_len;	/* bytes of text[]: struct rec_text each */
+	__u32		text_len;	/* bytes of text[]: struct rec_text each: what the kernel gave, and what could not be read before */
 	__s64		ret;		/* >= 0, or a negative errno */
 	char		text[];
 };
@@ -242,8 +242,9 @@ enum sys_take {
 /* One per syscall number, made from src/syscall/table.c, read by bpf/syscall.bpf.c. */
 struct sys_plan {
 	__u8	take[6];	/* enum sys_take, per argument */
-	__u8	at_entry;	/* 1: take at entry: the call does not come back when it succeeds */
+	__u8	at_entry;	/* 1: the call does not come back when it succeeds */
 	__u8	wanted;		/* 0: not recorded (--syscalls=SET) */
+	__u8	gives, gets;	/* 1: some of take[] is given by the program; by the kernel */
 };
 
 #define SYS_MAX		512	/* numbers above are recorded without texts */

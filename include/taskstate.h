@@ -42,6 +42,8 @@ enum target_step {
 struct task_state {
 	__u64	lost[REC_CLASSES];	/* records of it that found no space, since the last REC_TASK_LOST */
 	__u32	flags;			/* TASK_* */
+	__u32	texts_unread;		/* of the system call it is in: texts that were not in memory, a bit for each argument */
+	__u32	pad;
 	__u32	returns_probed;		/* as its process's when returns_epoch was BPF's */
 	__u64	returns_epoch;
 	__u64	home, home_bytes;	/* the stack whose returns are probed: stack.bpf.h; 0 bytes: not known yet */

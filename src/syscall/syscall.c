@@ -170,7 +170,11 @@ void syscall_plans(struct sys_plan plan[SYS_MAX], const bool wanted[SYS_MAX])
 		memset(&plan[nr], 0, sizeof(plan[nr]));
 		plan[nr].wanted = wanted[nr] && !(def->classes & TX);
 		plan[nr].at_entry = def->ret == RET_EXEC || def->ret == RET_NEVER;
-		for (unsigned i = 0; i < 6; i++)
-			plan[nr].take[i] = syscall_arg_take(def, i);
+		for (unsigned i = 0; i < 6; i++) {
+			enum sys_take take = plan[nr].take[i] = syscall_arg_take(def, i);
+
+			plan[nr].gives |= take == TAKE_STRING || take == TAKE_BUF;
+			plan[nr].gets |= take == TAKE_BUF_RET || take == TAKE_FDS;
+		}
 	}
 }

@@ -67,3 +67,29 @@ check "a call in which a task is killed is closed" equal "$(grep -c 'sys_clock_n
 check "exit_group is closed" grep -qE 'sys_exit_group\(.*\);' open.txt
 check "an exec is shown with its file" grep -qE 'sys_execve\("[^"]*/true"' open.txt
 check "uftrace opens that too" uftrace_accepts open.data
+
+# What a program gives is what it gave, though another thread changes it while the call waits.
+cat > changes.py <<'PY'
+import os, threading, time
+r, w = os.pipe()
+os.set_blocking(w, False)
+try:
+    while True:
+        os.write(w, b'.' * 4096)
+except BlockingIOError:
+    os.set_blocking(w, True)
+text = bytearray(b'ORIGINAL')
+writer = threading.Thread(target=os.write, args=(w, text))
+writer.start()
+time.sleep(0.3)
+text[:] = b'CHANGED!'
+while os.read(r, 65536)[-1:] == b'.':
+    pass
+writer.join()
+PY
+command -v python3 > /dev/null && {
+	record changes.data --no-functions '--syscalls=write' -- python3 changes.py
+	replay changes.data > changes.txt
+	check "a buffer is shown as it was given" grep -q 'sys_write(.*"ORIGINAL", 8) = 8' changes.txt
+	check "... not as it became" equal "$(grep -c 'CHANGED' changes.txt)" 0
+}

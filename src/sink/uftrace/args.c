@@ -17,8 +17,6 @@ struct showing {
 	struct info		 *info;
 	const struct uf_syscall	 *call;
 	const struct rec_sys_exit *exit;	/* NULL: not seen */
-	const char		 *texts;
-	uint32_t		  text_len;
 	uint64_t		  context;	/* of all arguments with names: a text may depend on them */
 	unsigned		  args;		/* shown */
 	size_t			  string_bytes;	/* so far */
@@ -136,14 +134,21 @@ static void put_text(struct showing *sh, char *text)
 }
 
 /* What BPF took along from argument @i; NULL: nothing. */
-static const struct rec_text *text_of(const struct showing *sh, unsigned i)
+static const struct rec_text *text_in(const char *texts, uint32_t len, unsigned i)
 {
 	const struct rec_text *t = NULL;
 
-	while ((t = syscall_next_text(sh->texts, sh->text_len, t)))
+	while ((t = syscall_next_text(texts, len, t)))
 		if (t->arg == i && !(t->flags & TEXT_FAULT))
 			return t;
 	return NULL;
+}
+
+static const struct rec_text *text_of(const struct showing *sh, unsigned i)
+{
+	const struct rec_text *t = text_in(sh->call->text, sh->call->text_len, i);
+
+	return t || !sh->exit ? t : text_in(sh->exit->text, sh->exit->text_len, i);
 }
 
 /* Most texts are names of files that need no escape: those are copied. */
@@ -331,8 +336,6 @@ int uf_calls_show(struct uf_calls *c, struct uf_shown *ret, const struct uf_sysc
 {
 	struct showing sh = {
 		.c = c, .info = info_of(c, call->nr, call->is_compat), .call = call, .exit = exit,
-		.texts = exit && exit->text_len ? exit->text : call->text,
-		.text_len = exit && exit->text_len ? exit->text_len : call->text_len,
 	};
 	uint32_t slot;
 
