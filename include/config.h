@@ -12,12 +12,12 @@
 #include "argspec.h"
 #include "kernel.h"
 #include "record.h"
+#include "sink.h"
 #include "task.h"
 #include "taskstate.h"
 
 struct filter;
 struct pattern;
-struct sink_ops;
 struct usdt_pattern;
 
 /* Who is recorded besides the command: what a number names. */
@@ -75,7 +75,9 @@ struct config {
 	const struct sink_ops *sink[SINKS_MAX];	/* --format; uftrace when none is named */
 	unsigned    sink_count;
 	bool	    raw;		/* --format raw: the rounds as they came */
+	struct sink_options sink_options;	/* --compression, --raw-syscalls */
 	const char *replay;		/* --replay FILE */
+	const char *recover;		/* --recover PATH: only that is done */
 
 	/* when */
 	uint64_t    duration_ns;	/* --duration; 0: until all has ended */

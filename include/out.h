@@ -20,7 +20,8 @@ struct out;
 
 /* A new file, mode 0600: fails if it exists, never follows a link. */
 int  out_create(struct out **ret, int dirfd, const char *name);
-int  out_memory(struct out **ret);			/* for tests */
+int  out_open_new(int dirfd, const char *name);		/* such a file as a descriptor, or a negative errno */
+int  out_memory(struct out **ret);
 int  out_memory_small(struct out **ret, size_t room);	/* for tests: the disk is full after @room bytes */
 void out_destroy(struct out *o);			/* closes; what is not flushed is lost */
 

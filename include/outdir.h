@@ -28,6 +28,16 @@
  */
 int outdir_create(int *dirfd, const char *path, bool (*is_ours)(int dirfd), uid_t uid, gid_t gid);
 
+/*
+ * Make the name @path free for a file of @uid: a regular file there is renamed to PATH.old if @is_ours() says so or
+ * it is empty; anything else is left alone, and an error. @dirfd becomes the directory it is in, @name its name
+ * there, to be freed. Returns as outdir_create() does.
+ */
+int outdir_file(int *dirfd, char **name, const char *path, bool (*is_ours)(int fd), uid_t uid);
+
+/* Remove the directory @name of @parent and what is in it, if it is ours. Returns 0 or a negative errno, silently. */
+int outdir_remove(int parent, const char *name);
+
 /* It carries our mark, or its file `info` begins as uftrace's do. */
 bool outdir_is_ours(int dirfd);
 

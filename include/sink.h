@@ -13,6 +13,7 @@
 #ifndef SINK_H
 #define SINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct about;
@@ -22,10 +23,20 @@ struct session;
 struct sink;
 struct task;
 
+/* What the command line says of formats. */
+struct sink_options {
+	const char *compression;	/* --compression; NULL: the best there is */
+	bool	    raw_syscalls;	/* --raw-syscalls: by number, as raw_syscalls has them */
+};
+
 struct sink_args {
 	int		    dirfd;	/* where to create files */
 	unsigned	    slot;	/* this sink's index in task->slot[] */
 	const struct about *about;	/* command, host, kernel, CPUs, clocks; the exit status too by close() */
+	const struct sink_options *options;
+	/* A sink whose output is a file has @dirfd to itself until that is whole: then it makes the file and removes it. */
+	int		    file_dirfd;
+	const char	   *file_name, *spool_name;	/* of the file, and of @dirfd, in @file_dirfd */
 };
 
 #define SINK_WANTS(kind)	(1ull << (kind))
@@ -35,7 +46,11 @@ struct sink_ops {
 	const char *doc;	/* for --help */
 	const char *path;	/* the directory or file it writes when no -o is given */
 	const char *open_with;	/* printf format for the summary: the command that opens @path, one %s */
+	bool	    is_file;	/* @path is a file's name, not a directory's */
 	uint64_t    wants;	/* SINK_WANTS() of record kinds: decides which sources attach */
+	bool	  (*is_ours)(int fd);	/* of a file: is that open one of this format? It makes way, others do not. */
+	/* Make the file @name in @dirfd of what a recorder that was killed left in @spoolfd. */
+	int	  (*recover)(int spoolfd, int dirfd, const char *name);
 
 	int (*open)(struct sink **ret, const struct sink_args *args);
 	int (*session_begin)(struct sink *s, const struct session *sess);

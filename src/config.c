@@ -196,6 +196,12 @@ static int check_config(struct config *cfg, char **words)
 
 	if (err)
 		return err;
+	if (cfg->recover && (words[0] || cfg->replay || cfg->doctor || cfg->target_count)) {
+		fail(0, "--recover '%s' finishes a file and does nothing else", cfg->recover);
+		return 1 + EXIT_USAGE;
+	}
+	if (cfg->recover)
+		return 0;
 	if (cfg->replay || cfg->doctor)
 		return check_without_command(cfg, words[0]);
 	if (wants_values(cfg) && filter_holds(cfg)) {
@@ -240,6 +246,19 @@ static size_t usual_ring_bytes(void)
 	return n;
 }
 
+/* -o trace.dat names a file as a format has it: that is meant. */
+static const struct sink_ops *usual_sink(const char *output)
+{
+	const char *end = output ? strrchr(output, '.') : NULL, *usual;
+
+	for (size_t i = 0; sinks[i] && end; i++) {
+		usual = sinks[i]->is_file ? strrchr(sinks[i]->path, '.') : NULL;
+		if (usual && !strcmp(end, usual))
+			return sinks[i];
+	}
+	return sinks[0];
+}
+
 static struct config *usual_config(void)
 {
 	struct config *cfg = calloc(1, sizeof(*cfg));
@@ -279,8 +298,8 @@ int config_parse(struct config **ret, int argc, char **argv)
 	err = check_config(cfg, argv + optind);
 	if (err)
 		return err;
-	if (!cfg->sink_count && !cfg->raw && sinks[0])
-		cfg->sink[cfg->sink_count++] = sinks[0];
+	if (!cfg->sink_count && !cfg->raw)
+		cfg->sink[cfg->sink_count++] = usual_sink(cfg->output);
 	*ret = TAKE(cfg);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "kernel.h"
 #include "launch.h"
 #include "log.h"
+#include "output.h"
 #include "recording.h"
 
 #define FILES_WANTED	(128 << 10)
@@ -78,7 +79,9 @@ int main(int argc, char **argv)
 	if (status)
 		return status - 1;
 	kernel_deny(cfg->denied_features);
-	if (cfg->doctor)
+	if (cfg->recover)
+		status = output_recover(cfg->recover);
+	else if (cfg->doctor)
 		status = kernel_doctor(stdout, recording_try, cfg);
 	else if (cfg->replay)
 		status = recording_replay(cfg);

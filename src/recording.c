@@ -23,12 +23,11 @@
 #include "flow/round.h"
 #include "flow/segment.h"
 #include "flow/writer.h"
-#include "identity.h"
 #include "images.h"
 #include "launch.h"
 #include "log.h"
 #include "out.h"
-#include "outdir.h"
+#include "output.h"
 #include "recorder.skel.h"
 #include "recording.h"
 #include "sink.h"
@@ -43,8 +42,7 @@
 struct recording {
 	const struct config *cfg;
 	struct about	    *about;
-	const char	    *path;	/* of the output */
-	int		     dirfd;
+	struct output	    *output;
 	struct queue	    *queue;
 	struct segment	    *segment;
 	struct raw	    *raw;
@@ -66,33 +64,24 @@ struct recording {
 
 /* ---- output ---- */
 
-static const char *output_path(const struct config *cfg)
-{
-	if (cfg->output)
-		return cfg->output;
-	return cfg->sink_count ? cfg->sink[0]->path : "recorder.data";
-}
-
 static int open_output(struct recording *r)
 {
 	const struct config *cfg = r->cfg;
-	uid_t uid;
-	gid_t gid;
-	int err;
+	int err = output_open(&r->output, cfg);
 
-	identity_owner(&uid, &gid);
-	r->path = output_path(cfg);
-	err = outdir_create(&r->dirfd, r->path, NULL, uid, gid);
 	err = err ?: segment_create(&r->segment);
 	for (unsigned i = 0; i < cfg->sink_count && !err; i++) {
-		err = segment_open(r->segment, cfg->sink[i], r->dirfd, r->about);
+		struct sink_args args = { .about = r->about };
+
+		output_sink_args(r->output, i, &args);
+		err = segment_open(r->segment, cfg->sink[i], &args);
 		if (err)
-			fail(err, "cannot write '%s' as %s", r->path, cfg->sink[i]->name);
+			fail(err, "cannot write '%s' as %s", output_sink_path(r->output, i), cfg->sink[i]->name);
 	}
 	if (!err && cfg->raw) {
-		err = raw_create(&r->raw, r->dirfd, RAW_NAME);
+		err = raw_create(&r->raw, output_dirfd(r->output), RAW_NAME);
 		if (err)
-			fail(err, "cannot create '%s/%s'", r->path, RAW_NAME);
+			fail(err, "cannot create '%s/%s'", output_path(r->output), RAW_NAME);
 	}
 	return err;
 }
@@ -335,7 +324,6 @@ static int recording_begin(struct recording *r, const struct config *cfg)
 	int err;
 
 	r->cfg = cfg;
-	r->dirfd = -1;
 	err = open_targets(r);
 	err = err ?: queue_create(&r->queue, cfg->memory_bytes);
 	err = err ?: images_create(&r->images, cfg, r->queue);
@@ -388,7 +376,7 @@ static void recording_free(struct recording *r)
 	queue_destroy(r->queue);
 	rounds_release();
 	about_destroy(r->about);
-	close_fd(&r->dirfd);
+	output_destroy(r->output);
 }
 
 /* ---- what was done ---- */
@@ -432,11 +420,11 @@ static void say_written(const struct recording *r)
 
 	if (r->counts.probes)
 		snprintf(probes, sizeof(probes), ", %lu USDT probe hits", r->counts.probes);
-	say("wrote '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", r->path, r->counts.functions,
+	say("wrote '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", output_path(r->output), r->counts.functions,
 	    r->counts.syscalls, probes, r->counts.tasks, out_total() / 1e6);
 	for (unsigned i = 0; i < r->cfg->sink_count; i++) {
 		const struct sink_ops *ops = r->cfg->sink[i];
-		int n = snprintf(command, sizeof(command), ops->open_with, r->path);
+		int n = snprintf(command, sizeof(command), ops->open_with, output_sink_path(r->output, i));
 
 		if (n < (int)sizeof(command))
 			say("open it: %s", command);
@@ -452,6 +440,7 @@ static void say_summary(const struct recording *r)
 			(*s)->summary();
 	if (r->counts.inferred)
 		say("ends inferred from the stack: %lu", r->counts.inferred);
+	output_summary(r->output);
 	say_cost(r);
 }
 
@@ -473,6 +462,8 @@ void recording_run(const struct config *cfg, struct recording_result *ret)
 	ret->has_command = r.has_ended;
 	ret->status = r.has_ended ? launch_status(r.launch) : 0;
 	ret->exit_status = r.exit_status ?: err ? failed_status(cfg) : 0;
+	if (err && r.has_ended)			/* it has been said; the command's status is its own */
+		ret->exit_status = cfg->strict ? EXIT_LOST : 0;
 	if (!err && r.target && !r.counts.events) {
 		fail(0, "nothing was recorded");
 		ret->exit_status = failed_status(cfg);
@@ -523,7 +514,7 @@ static int replay_into(struct recording *r, int fd)
 
 int recording_replay(const struct config *cfg)
 {
-	struct recording r = { .cfg = cfg, .dirfd = -1 };
+	struct recording r = { .cfg = cfg };
 	__cleanup(close_fd) int fd = open_raw(cfg, &r);
 	int err = fd < 0 ? fd : queue_create(&r.queue, cfg->memory_bytes);
 
@@ -543,7 +534,7 @@ int recording_replay(const struct config *cfg)
 int recording_try(const struct config *cfg, char *why, size_t size)
 {
 	static const char prefix[] = "libbpf: ";
-	struct recording r = { .cfg = cfg, .dirfd = -1 };
+	struct recording r = { .cfg = cfg };
 	int err = load_object(&r);
 
 	if (err)
@@ -555,7 +546,7 @@ int recording_try(const struct config *cfg, char *why, size_t size)
 
 int recording_dry_run(const struct config *cfg)
 {
-	struct recording r = { .cfg = cfg, .dirfd = -1 };
+	struct recording r = { .cfg = cfg };
 	int err = queue_create(&r.queue, cfg->memory_bytes);
 
 	err = err ?: images_create(&r.images, cfg, r.queue);
@@ -563,9 +554,9 @@ int recording_dry_run(const struct config *cfg)
 	err = err ?: r.target ? target_probe(r.target, r.images) : probe_command(&r);
 	if (!err) {
 		if (r.target && !cfg->list)
-			say("would record %zu processes and write '%s'", target_count(r.target), output_path(cfg));
+			say("would record %zu processes and write '%s'", target_count(r.target), output_usual_path(cfg));
 		else if (!cfg->list)
-			say("would run '%s' and write '%s'", cfg->exe, output_path(cfg));
+			say("would run '%s' and write '%s'", cfg->exe, output_usual_path(cfg));
 		for (const struct source_ops *const *s = sources; *s; s++)
 			if ((*s)->summary)
 				(*s)->summary();

@@ -100,6 +100,17 @@ static void close_out(struct out *o)
 	o->fd = -1;
 }
 
+int out_open_new(int dirfd, const char *name)
+{
+	__cleanup(close_fd) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fchmod(fd, 0600))		/* whatever the umask takes away */
+		return -errno;
+	if (owner_uid != (uid_t)-1 && fchown(fd, owner_uid, owner_gid))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
 int out_create(struct out **ret, int dirfd, const char *name)
 {
 	__cleanup(out_destroyp) struct out *o = calloc(1, sizeof(*o));
@@ -113,13 +124,11 @@ int out_create(struct out **ret, int dirfd, const char *name)
 	o->name = strdup(name);
 	if (!o->name)
 		return -ENOMEM;
-	o->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	o->fd = out_open_new(dirfd, name);
 	if (o->fd < 0)
-		return -errno;
+		return o->fd;
 	files_open++;
-	if (fchmod(o->fd, 0600) || fstat(o->fd, &st))	/* whatever the umask takes away */
-		return -errno;
-	if (owner_uid != (uid_t)-1 && fchown(o->fd, owner_uid, owner_gid))
+	if (fstat(o->fd, &st))
 		return -errno;
 	o->dev = st.st_dev;
 	o->ino = st.st_ino;

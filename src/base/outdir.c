@@ -336,3 +336,85 @@ int outdir_create(int *ret, const char *path, bool (*is_ours)(int dirfd), uid_t 
 	free(o.old);
 	return err;
 }
+
+/* ---- a file ---- */
+
+/* The regular file called @name that is in the way, if it may be moved. Says why not. */
+static int check_file(const struct outdir *o, const char *name, const char *suffix, struct stat *st)
+{
+	__cleanup(close_fd) int fd = -1;
+
+	if (S_ISLNK(st->st_mode)) {
+		fail(0, "will not write through '%s%s': it is a symbolic link", o->path, suffix);
+		hint("-o FILE with the file itself");
+		return -ELOOP;
+	}
+	if (!S_ISREG(st->st_mode)) {
+		fail(0, "cannot write '%s%s': it exists and is not a file", o->path, suffix);
+		hint("-o FILE with another name");
+		return -EISDIR;
+	}
+	if (st->st_uid != o->uid && st->st_uid != geteuid()) {
+		fail(0, "will not touch '%s%s': it belongs to another user", o->path, suffix);
+		hint("-o FILE in a directory of your own");
+		return -EPERM;
+	}
+	fd = open_file(o->parent, name);
+	if (fd >= 0 && !fstat(fd, st) && (!st->st_size || o->is_ours(fd)))
+		return 0;
+	fail(0, "will not write over '%s%s': it is not such a recording", o->path, suffix);
+	hint("-o FILE with another name, or remove it");
+	return -EEXIST;
+}
+
+static int move_file_to_old(const struct outdir *o)
+{
+	struct stat st, old;
+	int err;
+
+	if (fstatat(o->parent, o->name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : fail(-errno, "cannot look at '%s'", o->path);
+	err = check_file(o, o->name, "", &st);
+	if (!err && !fstatat(o->parent, o->old, &old, AT_SYMLINK_NOFOLLOW)) {
+		err = check_file(o, o->old, ".old", &old);
+		if (!err && unlinkat(o->parent, o->old, 0))
+			err = fail(-errno, "cannot remove '%s.old'", o->path);
+	}
+	if (err)
+		return err;
+	if (renameat2(o->parent, o->name, o->parent, o->old, RENAME_NOREPLACE))
+		return fail(-errno, "cannot move '%s' to '%s.old'", o->path, o->path);
+	if (names(o, o->old, &st))
+		return 0;
+	renameat2(o->parent, o->old, o->parent, o->name, RENAME_NOREPLACE);
+	return fail(-ESTALE, "'%s' changed while it was looked at", o->path);
+}
+
+int outdir_file(int *dirfd, char **name, const char *path, bool (*is_ours)(int fd), uid_t uid)
+{
+	struct outdir o = { .path = path, .parent = -1, .is_ours = is_ours, .uid = uid };
+	int err = open_parent(&o) ?: move_file_to_old(&o);
+
+	if (!err) {
+		*dirfd = TAKE_FD(o.parent);
+		*name = TAKE(o.name);
+	}
+	close_fd(&o.parent);
+	free(o.name);
+	free(o.old);
+	return err;
+}
+
+int outdir_remove(int parent, const char *name)
+{
+	__cleanup(close_fd) int fd = open_dir(parent, name);
+	struct stat st;
+	int err;
+
+	if (fd < 0 || fstat(fd, &st) || !outdir_is_ours(fd))
+		return fd < 0 ? -errno : -EPERM;
+	err = empty_dir(fd, st.st_dev, TREE_DEPTH);
+	if (!err && unlinkat(parent, name, AT_REMOVEDIR))
+		err = -errno;
+	return err;
+}

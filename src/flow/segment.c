@@ -32,11 +32,13 @@ void segment_destroy(struct segment *s)
 	free(s);
 }
 
-int segment_open(struct segment *s, const struct sink_ops *ops, int dirfd, const struct about *about)
+int segment_open(struct segment *s, const struct sink_ops *ops, const struct sink_args *with)
 {
-	struct sink_args args = { .dirfd = dirfd, .slot = s->count, .about = about };
 	struct open_sink *o = &s->open[s->count];
+	struct sink_args args = *with;
 	int err;
+
+	args.slot = s->count;
 
 	if (s->count == SINKS_MAX)
 		return -E2BIG;

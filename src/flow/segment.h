@@ -13,14 +13,15 @@ struct event;
 struct map;
 struct segment;
 struct session;
+struct sink_args;
 struct sink_ops;
 struct task;
 
 int  segment_create(struct segment **ret);
 void segment_destroy(struct segment *s);
 
-/* Open @ops with files in @dirfd (lent). */
-int  segment_open(struct segment *s, const struct sink_ops *ops, int dirfd, const struct about *about);
+/* Open @ops; of @args all is lent, its slot is filled in. */
+int  segment_open(struct segment *s, const struct sink_ops *ops, const struct sink_args *args);
 
 int  segment_session_begin(struct segment *s, const struct session *sess);
 int  segment_map_added(struct segment *s, const struct session *sess, const struct map *map);

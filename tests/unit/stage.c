@@ -154,7 +154,7 @@ void stage_set(struct stage *s)
 	*s = (struct stage){ .pid = 100, .tid = 100 };
 	said_len = 0;
 	CHECK(segment_create(&s->segment) == 0);
-	CHECK(segment_open(s->segment, &sink_tell, args.dirfd, NULL) == 0);
+	CHECK(segment_open(s->segment, &sink_tell, &args) == 0);
 	CHECK(tracker_create(&s->tracker, s->segment, "/launched") == 0);
 	CHECK(tracker_image(s->tracker, prog()) == 0);
 	execed(s, 1, "/prog");

@@ -1,0 +1,302 @@
+/*
+ * output.c - where a recording goes, and what is left of one that did not end.
+ */
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "config.h"
+#include "identity.h"
+#include "log.h"
+#include "out.h"
+#include "outdir.h"
+#include "output.h"
+
+#define SEVERAL_PATH	"recorder.data"	/* of several formats, without -o */
+#define SPOOL		".part"
+#define SPOOL_OLD	".part.old"
+
+/* Of one sink. */
+struct place {
+	char *path;		/* as the user may type it */
+	int   dirfd;		/* the directory, or of a file its spool directory */
+	int   file_dirfd;	/* of a file: where it goes; else -1 */
+	char *file_name, *spool_name;
+	char *left;		/* what an earlier recorder left, moved aside; NULL: nothing */
+};
+
+struct output {
+	const struct config *cfg;
+	char	    *path;
+	int	     dirfd;	/* where raw goes; -1: only a file is written */
+	struct place place[SINKS_MAX];
+};
+
+static char *join(const char *a, const char *between, const char *b)
+{
+	char *both;
+
+	return asprintf(&both, "%s%s%s", a, between, b) < 0 ? NULL : both;
+}
+
+void output_destroy(struct output *o)
+{
+	if (!o)
+		return;
+	for (unsigned i = 0; i < SINKS_MAX; i++) {
+		struct place *p = &o->place[i];
+
+		close_fd(&p->dirfd);
+		close_fd(&p->file_dirfd);
+		free(p->path);
+		free(p->file_name);
+		free(p->spool_name);
+		free(p->left);
+	}
+	close_fd(&o->dirfd);
+	free(o->path);
+	free(o);
+}
+
+DEFINE_CLEANUP(output_destroy, struct output *)
+
+/* Whoever holds the lock of a spool directory writes there. */
+static bool lock(int dirfd)
+{
+	return !flock(dirfd, LOCK_EX | LOCK_NB);
+}
+
+static bool is_there(const char *path)
+{
+	return !faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool is_in_use(const char *spool)
+{
+	__cleanup(close_fd) int fd = open(spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && !lock(fd);
+}
+
+/* Of a sink that writes a file: its name is free, and there is a directory to gather in. */
+static int open_file_place(struct place *p, const struct sink_ops *ops, uid_t uid, gid_t gid)
+{
+	__cleanup(free_ptr) char *spool = join(p->path, SPOOL, "");
+	bool was_there;
+	int err;
+
+	if (!spool)
+		return -ENOMEM;
+	if (is_in_use(spool)) {
+		fail(0, "cannot write to '%s': another recorder does", p->path);
+		hint("-o FILE with another name");
+		return -EBUSY;
+	}
+	err = outdir_file(&p->file_dirfd, &p->file_name, p->path, ops->is_ours, uid);
+	was_there = !err && is_there(spool);
+	err = err ?: outdir_create(&p->dirfd, spool, NULL, uid, gid);
+	if (err)
+		return err;
+	p->spool_name = join(p->file_name, SPOOL, "");
+	if (was_there && is_there((p->left = join(p->path, SPOOL_OLD, "")) ?: ""))
+		warn("'%s' is what a recorder that did not end has left: recorder --recover '%s'", p->left, p->left);
+	return p->spool_name && lock(p->dirfd) ? 0 : -ENOMEM;
+}
+
+/* Is all that is written one file? */
+static bool is_one_file(const struct config *cfg)
+{
+	return cfg->sink_count == 1 && cfg->sink[0]->is_file && !cfg->raw;
+}
+
+/* Does one format have PATH for itself? */
+static bool is_alone(const struct config *cfg)
+{
+	return cfg->sink_count < 2 && (!cfg->sink_count || !cfg->sink[0]->is_file || !cfg->raw);
+}
+
+static int open_place(struct output *o, unsigned i, uid_t uid, gid_t gid)
+{
+	const struct sink_ops *ops = o->cfg->sink[i];
+	bool alone = is_alone(o->cfg);
+	struct place *p = &o->place[i];
+
+	p->path = alone ? strdup(o->path) : join(o->path, "/", ops->path);
+	if (!p->path)
+		return -ENOMEM;
+	if (ops->is_file)
+		return open_file_place(p, ops, uid, gid);
+	if (!alone)
+		return outdir_create(&p->dirfd, p->path, NULL, uid, gid);
+	p->dirfd = fcntl(o->dirfd, F_DUPFD_CLOEXEC, 0);
+	return p->dirfd < 0 ? -errno : 0;
+}
+
+const char *output_usual_path(const struct config *cfg)
+{
+	if (cfg->output)
+		return cfg->output;
+	return is_alone(cfg) && cfg->sink_count ? cfg->sink[0]->path : SEVERAL_PATH;
+}
+
+static int open_all(struct output *o)
+{
+	const struct config *cfg = o->cfg;
+	uid_t uid;
+	gid_t gid;
+	int err = 0;
+
+	o->path = strdup(output_usual_path(cfg));
+	if (!o->path)
+		return -ENOMEM;
+	identity_owner(&uid, &gid);
+	if (!is_one_file(cfg))
+		err = outdir_create(&o->dirfd, o->path, NULL, uid, gid);
+	for (unsigned i = 0; i < cfg->sink_count && !err; i++)
+		err = open_place(o, i, uid, gid);
+	return err;
+}
+
+int output_open(struct output **ret, const struct config *cfg)
+{
+	__cleanup(output_destroyp) struct output *o = calloc(1, sizeof(*o));
+	int err;
+
+	if (!o)
+		return -ENOMEM;
+	o->cfg = cfg;
+	o->dirfd = -1;
+	for (unsigned i = 0; i < SINKS_MAX; i++)
+		o->place[i].dirfd = o->place[i].file_dirfd = -1;
+	err = open_all(o);
+	if (!err)
+		*ret = TAKE(o);
+	return err;
+}
+
+const char *output_path(const struct output *o)
+{
+	return o->path;
+}
+
+int output_dirfd(const struct output *o)
+{
+	return o->dirfd;
+}
+
+const char *output_sink_path(const struct output *o, unsigned i)
+{
+	return o->place[i].path;
+}
+
+void output_sink_args(const struct output *o, unsigned i, struct sink_args *args)
+{
+	const struct place *p = &o->place[i];
+
+	args->dirfd = p->dirfd;
+	args->file_dirfd = p->file_dirfd;
+	args->file_name = p->file_name;
+	args->spool_name = p->spool_name;
+	args->options = &o->cfg->sink_options;
+}
+
+void output_summary(const struct output *o)
+{
+	for (unsigned i = 0; i < o->cfg->sink_count; i++)
+		if (o->place[i].left && is_there(o->place[i].left))
+			say("an earlier recording did not end: recorder --recover '%s' seals it", o->place[i].left);
+}
+
+/* ---- --recover ---- */
+
+/* The spool directory that @path means: itself, that of the file @path, or of a format in the directory @path. */
+static char *find_spool(const char *path, const struct sink_ops **ret)
+{
+	for (size_t i = 0; sinks[i]; i++) {
+		char *tries[] = { strdup(path), join(path, SPOOL, ""), join(path, "/", sinks[i]->path) }, *found = NULL, *in;
+
+		in = tries[2] ? join(tries[2], SPOOL, "") : NULL;
+		free(tries[2]);
+		tries[2] = in;
+		for (size_t t = 0; t < ARRAY_SIZE(tries); t++) {
+			__cleanup(close_fd) int fd = !tries[t] || !sinks[i]->recover ? -1 :
+				open(tries[t], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+			if (fd >= 0 && !found && outdir_is_ours(fd) && (t || strstr(path, SPOOL)))
+				found = TAKE(tries[t]);
+			free(tries[t]);
+		}
+		*ret = sinks[i];
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/* "trace.dat" of "trace.dat.part" and "trace.dat.part.old", with another end if there is such a file already. */
+static char *name_for(const char *spool)
+{
+	__cleanup(free_ptr) char *path = strdup(spool);
+	char *end = NULL;
+
+	for (char *at = path; at && (at = strstr(at, SPOOL)); at++)
+		end = at;
+	if (!end)
+		return NULL;
+	*end = '\0';
+	if (!is_there(path))
+		return TAKE(path);
+	end = join(path, ".recovered", "");
+	if (end && is_there(end)) {
+		fail(0, "both '%s' and '%s' are there already", path, end);
+		hint("move one of them");
+		free(end);
+		return NULL;
+	}
+	return end;
+}
+
+static int seal(const struct sink_ops *ops, const char *spool, const char *path)
+{
+	__cleanup(close_fd) int fd = open(spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), dirfd = -1;
+	__cleanup(free_ptr) char *name = NULL, *gone = strdup(spool);
+	uid_t uid;
+	gid_t gid;
+	int err;
+
+	if (fd < 0 || !gone)
+		return fail(-errno, "cannot open '%s'", spool);
+	if (!lock(fd)) {
+		fail(0, "'%s' is being written by a recorder", spool);
+		return -EBUSY;
+	}
+	identity_owner(&uid, &gid);
+	out_set_owner(uid, gid);
+	err = outdir_file(&dirfd, &name, path, ops->is_ours, uid);
+	if (err)
+		return err;
+	err = ops->recover(fd, dirfd, name);
+	if (err)
+		return fail(err, "cannot seal '%s'", spool);
+	return outdir_remove(dirfd, strrchr(gone, '/') ? strrchr(gone, '/') + 1 : gone);
+}
+
+int output_recover(const char *path)
+{
+	const struct sink_ops *ops = NULL;
+	__cleanup(free_ptr) char *spool = find_spool(path, &ops), *file = NULL;
+	char command[4096];
+
+	if (!spool) {
+		fail(0, "--recover: '%s' is nothing that a recorder has left, nor is there such in '%s" SPOOL "'", path, path);
+		return EXIT_USAGE;
+	}
+	file = name_for(spool);
+	if (!file || seal(ops, spool, file))
+		return 1;
+	say("sealed '%s'", file);
+	if (snprintf(command, sizeof(command), ops->open_with, file) < (int)sizeof(command))
+		say("open it: %s", command);
+	return 0;
+}
