@@ -14,9 +14,10 @@ VERSION	:= $(shell cat src/VERSION)
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -iquote include -iquote src -iquote $B -MMD -MP -DVERSION='"$(VERSION)"'
 BPFFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wno-unused-function -Wno-gnu-variable-sized-type-not-at-end \
 	   -Iinclude -Ivmlinux/$(ARCH) -idirafter /usr/include/$(shell uname -m)-linux-gnu -MMD -MP
+ZSTD	:= $(shell pkg-config --exists libzstd && echo 1)# without it trace.dat is not compressed
 LZMA	:= $(shell pkg-config --exists liblzma && echo 1)# without it .gnu_debugdata is not read
-override CFLAGS += $(if $(LZMA),-DHAVE_LZMA)
-LDLIBS	:= -lbpf -ldw -lelf -lz -liberty $(if $(LZMA),-llzma) $(if $(filter x86,$(HOST)),-lZydis) -lpthread
+override CFLAGS += $(if $(LZMA),-DHAVE_LZMA) $(if $(ZSTD),-DHAVE_ZSTD)
+LDLIBS	:= -lbpf -ldw -lelf -lz -liberty $(if $(LZMA),-llzma) $(if $(ZSTD),-lzstd) $(if $(filter x86,$(HOST)),-lZydis) -lpthread
 
 SRC	:= $(shell find src -name '*.c')
 OBJ	:= $(SRC:%.c=$B/%.o)

@@ -141,7 +141,7 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	r->status = task->exit_code;
 	r->last = sig->live.counter == 0;
 	r->group_status = r->last ? (sig->group_exit_code ?: task->exit_code) : 0;
-	r->pad = 0;
+	r->prio = task->prio;
 	rec_end(r);
 	return 0;
 }

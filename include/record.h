@@ -96,7 +96,7 @@ struct rec_task_exit {
 	__u32		status;		/* of the thread, as wait(2) encodes it */
 	__u32		group_status;	/* of the process, when this was its last thread; else 0 */
 	__u32		last;		/* 1: no thread of the process is left */
-	__u32		pad;
+	__s32		prio;		/* as the kernel has it, 120 for nice 0 */
 };
 
 /* How rec_image.addr finds the file in memory. */

@@ -415,6 +415,19 @@ int set_formats(struct config *cfg, const struct opt *opt, const char *word, con
 	return for_each_word(cfg, word, value, add_format);
 }
 
+int set_compression(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	static const char *const kinds[] = { "zstd", "zlib", "none" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(value, kinds[i])) {
+			FIELD(cfg, opt, const char *) = value;
+			return 0;
+		}
+	fail(0, "%s: '%s' is not 'zstd', 'zlib' or 'none'", word, value);
+	return -EINVAL;
+}
+
 static int add_feature(struct config *cfg, const char *word, const char *name)
 {
 	struct nearest n = { .word = name };

@@ -5,9 +5,10 @@
 
 #include "sink.h"
 
-extern const struct sink_ops sink_uftrace;
+extern const struct sink_ops sink_uftrace, sink_tracedat;
 
 const struct sink_ops *const sinks[] = {
 	&sink_uftrace,
+	&sink_tracedat,
 	NULL
 };

@@ -115,6 +115,14 @@ int syscall_taken_text(const struct sysdef *def, const struct rec_text *text, ch
 /* The texts behind a record, one by one: @last is NULL, then what was returned. NULL: no more. */
 const struct rec_text *syscall_next_text(const char *texts, uint32_t text_len, const struct rec_text *last);
 
+/*
+ * An argument as a field of an event of tracefs: the type the kernel declares, more or less, a piece of the event's
+ * print format, and the expressions it shows, each led by ", ". Returns -ENOSPC when one has no room.
+ */
+const char *syscall_arg_type(const struct sysdef *def, unsigned arg);
+int syscall_arg_format(const struct sysdef *def, unsigned arg, char *fmt, size_t fmt_size,
+		       char *expr, size_t expr_size);
+
 /* Results: -ENOENT, 3, 0x7f0000001000. */
 enum show   syscall_ret_show(const struct sysdef *def);
 int	    syscall_ret_text(const struct sysdef *def, int64_t ret, char *buf, size_t size);

@@ -54,6 +54,7 @@ struct task_struct {
 	unsigned int ptrace;
 	struct mm_struct *mm;
 	int exit_code;
+	int prio;
 	pid_t pid;
 	pid_t tgid;
 	struct pid *thread_pid;

@@ -1,0 +1,144 @@
+/*
+ * formats.c - the table of events, written as tracefs writes its own: names, fields and text are the kernel's where it
+ * has the event, so that tools which look for it find it.
+ */
+#include "base.h"
+#include "out.h"
+#include "sink/tracedat/tracedat.h"
+
+struct field {
+	const char *declaration;
+	uint16_t    offset, size;
+	bool	    is_signed;
+};
+
+struct event_format {
+	uint16_t     id;
+	const char  *system, *name;
+	struct field field[8];
+	const char  *print;
+};
+
+#define U(declaration, offset, size)	{ declaration, offset, size, false }	/* unsigned, or no number */
+#define S(declaration, offset, size)	{ declaration, offset, size, true }
+#define INDENT	"\"%*s"		/* by REC->depth */
+
+static const struct event_format formats[] = {
+	{ TD_PROCESS_FORK, "sched", "sched_process_fork", {
+		U("__data_loc char[] parent_comm", 8, 4), S("pid_t parent_pid", 12, 4),
+		U("__data_loc char[] child_comm", 16, 4), S("pid_t child_pid", 20, 4) },
+	  "\"comm=%s pid=%d child_comm=%s child_pid=%d\", __get_str(parent_comm), REC->parent_pid, "
+	  "__get_str(child_comm), REC->child_pid" },
+	{ TD_PROCESS_EXEC, "sched", "sched_process_exec", {
+		U("__data_loc char[] filename", 8, 4), S("pid_t pid", 12, 4), S("pid_t old_pid", 16, 4) },
+	  "\"filename=%s pid=%d old_pid=%d\", __get_str(filename), REC->pid, REC->old_pid" },
+	{ TD_PROCESS_EXIT, "sched", "sched_process_exit", {
+		U("char comm[16]", 8, 16), S("pid_t pid", 24, 4), S("int prio", 28, 4),
+		U("bool group_dead", 32, 1), S("int exit_code", 36, 4) },
+	  "\"comm=%s pid=%d prio=%d group_dead=%s exit_code=%d\", REC->comm, REC->pid, REC->prio, "
+	  "REC->group_dead ? \"true\" : \"false\", REC->exit_code" },
+	{ TD_TASK_RENAME, "task", "task_rename", {
+		S("pid_t pid", 8, 4), U("char oldcomm[16]", 12, 16), U("char newcomm[16]", 28, 16) },
+	  "\"pid=%d oldcomm=%s newcomm=%s\", REC->pid, REC->oldcomm, REC->newcomm" },
+	{ TD_SYS_ENTER, "raw_syscalls", "sys_enter", {
+		S("long id", 8, 8), U("unsigned long args[6]", 16, 48) },
+	  "\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", REC->id, REC->args[0], REC->args[1], REC->args[2], REC->args[3], "
+	  "REC->args[4], REC->args[5]" },
+	{ TD_SYS_EXIT, "raw_syscalls", "sys_exit", {
+		S("long id", 8, 8), S("long ret", 16, 8) },
+	  "\"NR %ld = %ld\", REC->id, REC->ret" },
+	{ TD_FUNC_ENTRY, "user", "func_entry", {
+		U("u64 addr", 8, 8), U("u32 depth", 16, 4), U("u32 tgid", 20, 4),
+		U("__data_loc char[] func", 24, 4), U("__data_loc char[] module", 28, 4),
+		U("__data_loc char[] args", 32, 4) },
+	  INDENT "%s(%s) { [%s+0x%llx]\", REC->depth * 2, \"\", __get_str(func), __get_str(args), __get_str(module), "
+	  "REC->addr" },
+	{ TD_FUNC_EXIT, "user", "func_exit", {
+		U("u64 addr", 8, 8), U("u32 depth", 16, 4), U("u32 tgid", 20, 4), U("u64 duration", 24, 8),
+		U("__data_loc char[] func", 32, 4), U("__data_loc char[] ret", 36, 4), U("u32 is_inferred", 40, 4) },
+	  INDENT "} /* %s%s%s */ %llu.%03u us%s\", REC->depth * 2, \"\", __get_str(func), "
+	  "__get_dynamic_array_len(ret) ? \" = \" : \"\", __get_str(ret), REC->duration / 1000, REC->duration % 1000, "
+	  "REC->is_inferred ? \" (inferred)\" : \"\"" },
+	{ TD_USDT, "user", "usdt", {
+		U("u32 depth", 8, 4), U("u32 tgid", 12, 4), U("__data_loc char[] probe", 16, 4), U("__data_loc char[] args", 20, 4) },
+	  INDENT "%s(%s)\", REC->depth * 2, \"\", __get_str(probe), __get_str(args)" },
+	{ TD_LOST, "recorder", "lost", {
+		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8) },
+	  "\"%llu function, %llu syscall, %llu task records\", REC->function, REC->syscall, REC->task" },
+};
+
+void td_format_begin(struct out *o, const char *name, unsigned id)
+{
+	out_printf(o, "name: %s\nID: %u\nformat:\n", name, id);
+	td_format_field(o, "unsigned short common_type", 0, 2, false);
+	td_format_field(o, "unsigned char common_flags", 2, 1, false);
+	td_format_field(o, "unsigned char common_preempt_count", 3, 1, false);
+	td_format_field(o, "int common_pid", 4, 4, true);
+	out_printf(o, "\n");
+}
+
+void td_format_field(struct out *o, const char *declaration, unsigned offset, unsigned size, bool is_signed)
+{
+	out_printf(o, "\tfield:%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", declaration, offset, size, is_signed);
+}
+
+static int write_format(struct out *o, const struct event_format *e)
+{
+	struct out *text;
+	int err = out_memory(&text);
+
+	if (err)
+		return err;
+	td_format_begin(text, e->name, e->id);
+	for (const struct field *f = e->field; f < e->field + ARRAY_SIZE(e->field) && f->declaration; f++)
+		td_format_field(text, f->declaration, f->offset, f->size, f->is_signed);
+	out_printf(text, "\nprint fmt: %s\n", e->print);
+	out_u64(o, out_tell(text));
+	out_bytes(o, out_data(text), out_tell(text));
+	err = out_error(text);
+	out_destroy(text);
+	return err;
+}
+
+static bool is_first_of_system(const struct event_format *e)
+{
+	return e == formats || strcmp(e->system, e[-1].system);
+}
+
+/* How many of the events of @e's system, whose first it is, occur. */
+static unsigned count_used(const struct event_format *e, const struct td_used *used)
+{
+	const char *system = e->system;
+	unsigned n = 0;
+
+	for (; e < formats + ARRAY_SIZE(formats) && !strcmp(e->system, system); e++)
+		n += td_is_used(used, e->id);
+	return n;
+}
+
+static void begin_system(struct out *o, const char *name, unsigned count)
+{
+	out_bytes(o, name, strlen(name) + 1);
+	out_u32(o, count);
+}
+
+int td_formats_write(struct out *o, const struct td_used *used, const struct td_syscalls *calls)
+{
+	unsigned systems = td_syscalls_count(used) > 0;
+	int err = 0;
+
+	for (const struct event_format *e = formats; e < formats + ARRAY_SIZE(formats); e++)
+		systems += is_first_of_system(e) && count_used(e, used);
+	out_u32(o, systems);
+	for (const struct event_format *e = formats; e < formats + ARRAY_SIZE(formats) && !err; e++) {
+		if (is_first_of_system(e) && count_used(e, used))
+			begin_system(o, e->system, count_used(e, used));
+		if (td_is_used(used, e->id))
+			err = write_format(o, e);
+	}
+	if (!err && td_syscalls_count(used)) {
+		begin_system(o, "syscalls", td_syscalls_count(used));
+		err = td_syscalls_formats(o, used, calls);
+	}
+	return err ?: out_error(o);
+}

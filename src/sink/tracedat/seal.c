@@ -1,0 +1,450 @@
+/*
+ * seal.c - trace.dat from what a spool directory holds.
+ *
+ *	header, with the place of the options
+ *	the six metadata sections
+ *	the buffer: what each CPU's spool file holds, behind each other
+ *	the options, one section with them all
+ *	the names of the sections
+ *
+ * The place of the options is written last: without it the file is an empty one to every reader. Whatever of a
+ * spool file is not whole, a page or a chunk, was being written when recorder was killed, and is left out.
+ *
+ * A full disk: what was kept in reserve is given back, and what was copied is taken out of the spool as it goes on.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "out.h"
+#include "sink/tracedat/meta.h"
+#include "sink/tracedat/tracedat.h"
+
+#define RESERVE		"reserve"
+#define RESERVE_BYTES	(1u << 20)
+#define RESERVE_CPU	(64u << 10)	/* what may be gathered for a CPU, and more */
+#define STEP		(1u << 20)
+#define SECTION_HEAD	16
+#define COMPRESSED	1
+#define CHUNK_HEAD	8
+#define CHUNK_MAX	(64u * TD_PAGE)
+#define META_MAX	(1ull << 31)
+
+struct sealing {
+	int	       spoolfd, fd;
+	uint64_t       at;		/* the end of the file so far */
+	int	       err;		/* the first */
+	struct td_meta meta;
+	struct out    *options;
+	struct out    *strings;
+	uint64_t       cut;
+	uint8_t	      *step;		/* STEP bytes */
+};
+
+/* ---- the spool ---- */
+
+int td_spool_reserve(int spoolfd, unsigned cpus)
+{
+	__cleanup(close_fd) int fd = out_open_new(spoolfd, RESERVE);
+
+	return fd < 0 ? fd : -posix_fallocate(fd, 0, RESERVE_BYTES + (uint64_t)cpus * RESERVE_CPU);
+}
+
+void td_spool_release(int spoolfd)
+{
+	unlinkat(spoolfd, RESERVE, 0);
+}
+
+/* A file of the spool; whoever owns that may have put something else there, or another's file under a second name. */
+static int open_spooled(int spoolfd, const char *name, int flags, uint64_t *size)
+{
+	__cleanup(close_fd) int fd = openat(spoolfd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return -EBADMSG;
+	*size = st.st_size;
+	return TAKE_FD(fd);
+}
+
+static int read_all(int fd, uint64_t size, void **ret, size_t *len)
+{
+	size_t at = 0;
+	ssize_t n;
+	char *all;
+
+	if (!size || size > META_MAX)
+		return -EBADMSG;
+	all = malloc(size);
+	if (!all)
+		return -ENOMEM;
+	while (at < size && (n = pread(fd, all + at, size - at, at)) > 0)
+		at += n;
+	*ret = all;
+	*len = at;
+	return 0;
+}
+
+static uint32_t get_u32(const uint8_t *from)
+{
+	uint32_t v;
+
+	memcpy(&v, from, sizeof(v));
+	return v;
+}
+
+static uint64_t get_u64(const uint8_t *from)
+{
+	uint64_t v;
+
+	memcpy(&v, from, sizeof(v));
+	return v;
+}
+
+/* The blocks of it; false: it is not whole. */
+static bool take_blocks(struct td_meta *m, const uint8_t *at, const uint8_t *end)
+{
+	while (end - at >= 16) {
+		uint32_t id = get_u32(at);
+		uint64_t len = get_u64(at + 8);
+
+		at += 16;
+		if (len > (uint64_t)(end - at) || id >= TD_METAS_END)
+			return false;
+		m->section[id] = (struct td_block){ at, len };
+		at += len;
+	}
+	for (int id = TD_HEADER_INFO; id < TD_METAS_END; id++)
+		if (!m->section[id].data)
+			return false;
+	return m->section[TD_OPTIONS].data && at == end;
+}
+
+static int read_meta(struct td_meta *m, int spoolfd)
+{
+	uint64_t size = 0;
+	__cleanup(close_fd) int fd = open_spooled(spoolfd, TD_META, O_RDONLY, &size);
+	char name[16] = "";
+	const uint8_t *p;
+	uint32_t name_len;
+	size_t len = 0;
+	int err = fd < 0 ? fd : read_all(fd, size, &m->all, &len);
+
+	if (err)
+		return err;
+	p = m->all;
+	if (len < 16 || get_u64(p) != TD_META_MAGIC)
+		return -EBADMSG;
+	m->cpus = get_u32(p + 8);
+	name_len = get_u32(p + 12);
+	if (name_len >= sizeof(name) || name_len > len - 16 || m->cpus > 1u << 16)
+		return -EBADMSG;
+	memcpy(name, p + 16, name_len);
+	m->codec = td_codec_find(name);
+	if (!m->codec)
+		return -EPROTONOSUPPORT;
+	return take_blocks(m, p + 16 + name_len, p + len) ? 0 : -EBADMSG;
+}
+
+/* How much of a spool file, of @size bytes, is whole, no more than @most; and how many chunks that are. */
+static uint64_t whole_part(int fd, uint64_t size, uint64_t most, bool is_packed, uint32_t *chunks)
+{
+	uint64_t at = 0;
+
+	*chunks = 0;
+	most = MIN(most, size);
+	if (!is_packed)
+		return most / TD_PAGE * TD_PAGE;
+	while (most - at >= CHUNK_HEAD) {
+		uint8_t head[CHUNK_HEAD];
+		uint32_t packed, len;
+
+		if (pread(fd, head, sizeof(head), at) != sizeof(head))
+			break;
+		packed = get_u32(head);
+		len = get_u32(head + 4);
+		if (!len || len % TD_PAGE || len > CHUNK_MAX || packed > 2 * CHUNK_MAX || packed > most - at - CHUNK_HEAD)
+			break;
+		at += CHUNK_HEAD + packed;
+		++*chunks;
+	}
+	return at;
+}
+
+/* ---- the file ---- */
+
+static void put_at(struct sealing *s, uint64_t at, const void *data, size_t len)
+{
+	const char *from = data;
+	ssize_t n;
+
+	while (len && !s->err) {
+		n = pwrite(s->fd, from, len, at);
+		if (n <= 0 && errno != EINTR)
+			s->err = n ? -errno : -ENOSPC;
+		else if (n > 0)
+			from += n, len -= n, at += n;
+	}
+}
+
+static void put(struct sealing *s, const void *data, size_t len)
+{
+	put_at(s, s->at, data, len);
+	s->at += len;
+}
+
+static void put_out(struct sealing *s, const struct out *o)
+{
+	if (out_error(o))
+		s->err = s->err ?: out_error(o);
+	else
+		put(s, out_data(o), out_tell(o));
+}
+
+/* ---- sections ---- */
+
+static uint32_t add_string(struct sealing *s, const char *name)
+{
+	uint32_t at = out_tell(s->strings);
+
+	out_bytes(s->strings, name, strlen(name) + 1);
+	return at;
+}
+
+static void put_head(struct sealing *s, uint16_t id, bool is_packed, uint32_t string, uint64_t len)
+{
+	uint8_t head[SECTION_HEAD];
+	uint16_t flags = is_packed ? COMPRESSED : 0;
+
+	memcpy(head, &id, 2);
+	memcpy(head + 2, &flags, 2);
+	memcpy(head + 4, &string, 4);
+	memcpy(head + 8, &len, 8);
+	put(s, head, sizeof(head));
+}
+
+/* A section of metadata, compressed if the file is. */
+static void put_section(struct sealing *s, uint16_t id, uint32_t string, const void *data, size_t len)
+{
+	const struct td_codec *codec = s->meta.codec;
+	size_t room = codec->bound ? codec->bound(len) : 0, n = 0;
+	uint8_t *packed = room ? malloc(room) : NULL;
+	uint32_t sizes[2];
+
+	if (packed)
+		n = codec->pack(packed, room, data, len);
+	if (n) {
+		sizes[0] = n;
+		sizes[1] = len;
+		put_head(s, id, true, string, sizeof(sizes) + n);
+		put(s, sizes, sizeof(sizes));
+		put(s, packed, n);
+	} else {
+		put_head(s, id, false, string, len);
+		put(s, data, len);
+	}
+	free(packed);
+}
+
+static void put_metadata(struct sealing *s)
+{
+	static const char *const names[TD_METAS_END] = {
+		[TD_HEADER_INFO] = "headers", [TD_FTRACE_EVENTS] = "ftrace events", [TD_EVENT_FORMATS] = "events format",
+		[TD_KALLSYMS] = "kallsyms", [TD_PRINTK] = "printk", [TD_CMDLINES] = "command lines",
+	};
+
+	for (uint16_t id = TD_HEADER_INFO; id < TD_METAS_END; id++) {
+		uint64_t at = s->at;
+
+		td_option(s->options, id, &at, sizeof(at));
+		put_section(s, id, add_string(s, names[id]), s->meta.section[id].data, s->meta.section[id].len);
+	}
+	out_bytes(s->options, s->meta.section[TD_OPTIONS].data, s->meta.section[TD_OPTIONS].len);
+}
+
+/* ---- the buffer ---- */
+
+/* Copy @len bytes; returns how many there was room for. What is copied leaves the spool when the disk is full. */
+static uint64_t copy(struct sealing *s, int from, uint64_t len)
+{
+	uint64_t at = 0, freed = 0;
+	ssize_t n;
+
+	while (at < len && !s->err) {
+		n = pread(from, s->step, MIN(len - at, (uint64_t)STEP), at);
+		if (n <= 0)
+			break;
+		put_at(s, s->at + at, s->step, n);
+		if (!s->err) {
+			at += n;
+			continue;
+		}
+		if (s->err != -ENOSPC || freed == at ||
+		    fallocate(from, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, freed, at - freed))
+			break;
+		freed = at;
+		s->err = 0;
+	}
+	return at;
+}
+
+/* Of one CPU, at s->at; returns the bytes it takes there. */
+static uint64_t put_cpu(struct sealing *s, unsigned cpu)
+{
+	bool is_packed = s->meta.codec->bound;
+	__cleanup(close_fd) int fd = -1;
+	uint64_t start = s->at, size = 0, whole, copied;
+	uint32_t chunks = 0;
+	char name[32];
+
+	snprintf(name, sizeof(name), "cpu%u", cpu);
+	fd = open_spooled(s->spoolfd, name, O_RDWR, &size);
+	if (fd < 0)
+		return 0;
+	whole = whole_part(fd, size, UINT64_MAX, is_packed, &chunks);
+	if (!whole)
+		return 0;
+	if (is_packed)
+		put(s, &chunks, sizeof(chunks));
+	copied = s->err ? 0 : copy(s, fd, whole);
+	if (copied < whole) {			/* the disk is full: what has a place stays, the rest makes room for the end */
+		uint64_t kept = whole_part(fd, copied, copied, is_packed, &chunks);
+
+		s->cut += whole - kept;
+		copied = kept;
+		s->err = s->err == -ENOSPC ? 0 : s->err;
+		(void)!ftruncate(fd, 0);
+		(void)!ftruncate(s->fd, s->at + copied);
+		if (is_packed)
+			put_at(s, start, &chunks, sizeof(chunks));
+	}
+	s->at += copied;
+	return copied ? s->at - start : 0;
+}
+
+static void align(struct sealing *s, uint64_t to)
+{
+	static const uint8_t zeroes[TD_PAGE];
+	uint64_t end = ROUND_UP(s->at, to);
+
+	put(s, zeroes, end - s->at);
+}
+
+static void put_buffer(struct sealing *s)
+{
+	uint64_t head = s->at, len, place;
+	struct out *option;
+
+	if (out_memory(&option)) {
+		s->err = s->err ?: -ENOMEM;
+		return;
+	}
+	out_u64(option, head);
+	out_bytes(option, "\0mono", 6);		/* the top buffer has no name */
+	out_u32(option, TD_PAGE);
+	out_u32(option, s->meta.cpus);
+	put_head(s, TD_BUFFER, s->meta.codec->bound, add_string(s, "buffer flyrecord "), 0);
+	for (unsigned cpu = 0; cpu < s->meta.cpus && !s->err; cpu++) {
+		if (!s->meta.codec->bound)
+			align(s, TD_PAGE);
+		place = s->at;
+		len = put_cpu(s, cpu);
+		out_u32(option, cpu);
+		out_u64(option, len ? place : head);
+		out_u64(option, len);
+	}
+	len = s->at - head - SECTION_HEAD;
+	put_at(s, head + 8, &len, sizeof(len));
+	if (!out_error(option))
+		td_option(s->options, TD_O_BUFFER, out_data(option), out_tell(option));
+	s->err = s->err ?: out_error(option);
+	out_destroy(option);
+}
+
+/* ---- the whole ---- */
+
+/* Returns where the place of the options is to be written. */
+static uint64_t put_header(struct sealing *s)
+{
+	static const uint8_t magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g', '7', 0, 0, 8 };
+	const char *name = s->meta.codec->name, *version = s->meta.codec->version();
+	uint32_t page = TD_PAGE;
+	uint64_t none = 0;
+
+	put(s, magic, sizeof(magic));
+	put(s, &page, sizeof(page));
+	put(s, name, strlen(name) + 1);
+	put(s, version, strlen(version) + 1);
+	put(s, &none, sizeof(none));
+	return s->at - sizeof(none);
+}
+
+static void put_end(struct sealing *s, uint64_t patch)
+{
+	uint64_t options = s->at, none = 0;
+	uint32_t string = add_string(s, "options"), own;
+
+	td_option(s->options, 0, &none, sizeof(none));
+	put_head(s, TD_OPTIONS, false, string, out_tell(s->options));
+	put_out(s, s->options);
+	own = add_string(s, "strings");
+	if (!out_error(s->strings))
+		put_section(s, TD_STRINGS, own, out_data(s->strings), out_tell(s->strings));
+	put_at(s, patch, &options, sizeof(options));
+}
+
+static int write_file(struct sealing *s)
+{
+	uint64_t patch = put_header(s);
+
+	put_metadata(s);
+	put_buffer(s);
+	put_end(s, patch);
+	return s->err ?: out_error(s->options) ?: out_error(s->strings);
+}
+
+/* Under a name of its own until it is whole. */
+static int make_file(struct sealing *s, int dirfd, const char *name)
+{
+	__cleanup(free_ptr) char *temp = NULL;
+	int err;
+
+	if (asprintf(&temp, ".%s.new", name) < 0)
+		return -ENOMEM;
+	unlinkat(dirfd, temp, 0);		/* left over by one that was killed */
+	s->fd = out_open_new(dirfd, temp);
+	if (s->fd < 0)
+		return s->fd;
+	err = write_file(s);
+	if (close(TAKE_FD(s->fd)) && errno != EINTR)
+		err = err ?: -errno;
+	if (!err && renameat(dirfd, temp, dirfd, name))
+		err = -errno;
+	if (err)
+		unlinkat(dirfd, temp, 0);
+	return err;
+}
+
+int td_seal(int spoolfd, int dirfd, const char *name, uint64_t *cut)
+{
+	struct sealing s = { .spoolfd = spoolfd, .fd = -1 };
+	int err = read_meta(&s.meta, spoolfd);
+
+	s.step = malloc(STEP);
+	if (!err && !s.step)
+		err = -ENOMEM;
+	err = err ?: out_memory(&s.options);
+	err = err ?: out_memory(&s.strings);
+	if (!err) {
+		td_spool_release(spoolfd);
+		err = make_file(&s, dirfd, name);
+	}
+	*cut = s.cut;
+	out_destroy(s.options);
+	out_destroy(s.strings);
+	free(s.step);
+	free(s.meta.all);
+	return err;
+}

@@ -1,0 +1,470 @@
+/*
+ * tracedat.c - trace.dat version 7: events per CPU, described by formats of our own, so no tracefs is asked.
+ *
+ * An event goes to the CPU it happened on, at the time that is known of it there: times of a CPU never decrease, so an
+ * entry that was held back stands where it became known, and its exit tells how long the call took. What an exec led
+ * to is known a little after it; its event waits for that.
+ */
+#include "about.h"
+#include "base.h"
+#include "event.h"
+#include "image.h"
+#include "log.h"
+#include "out.h"
+#include "outdir.h"
+#include "sink.h"
+#include "sink/tracedat/tracedat.h"
+#include "syscall/syscall.h"
+#include "task.h"
+
+#define CPUS_MAX	4096u
+#define NAMES_KNOWN	4096	/* a power of two: functions whose names are at hand */
+
+/* What a function is called, and the file it is in. */
+struct known {
+	const struct func *func;
+	const char	  *name, *module;
+	uint32_t	   name_len, module_len;
+};
+
+struct sink {
+	struct sink_args     args;
+	const struct td_codec *codec;
+	struct td_names	    *names;
+	struct td_syscalls  *calls;
+	struct td_lane	   **lane;	/* by CPU; NULL: nothing has happened there */
+	unsigned	     cpus;
+	uint64_t	     last;	/* time of the last event */
+	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
+	struct td_used	     used;
+	struct td_payload    p;
+	struct known	     known[NAMES_KNOWN];
+};
+
+static void sink_destroy(struct sink *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->cpus; i++)
+		td_lane_destroy(s->lane[i]);
+	free(s->lane);
+	td_names_destroy(s->names);
+	td_syscalls_destroy(s->calls);
+	free(s);
+}
+
+DEFINE_CLEANUP(sink_destroy, struct sink *)
+
+static int td_open(struct sink **ret, const struct sink_args *args)
+{
+	__cleanup(sink_destroyp) struct sink *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->args = *args;
+	s->codec = td_codec_find(args->options->compression);
+	if (!s->codec)
+		return -EPROTONOSUPPORT;
+	s->cpus = MIN(MAX(args->about->cpus_possible, 1u), CPUS_MAX);
+	s->lane = calloc(s->cpus, sizeof(*s->lane));
+	if (!s->lane)
+		return -ENOMEM;
+	err = td_names_create(&s->names);
+	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
+	err = err ?: td_spool_reserve(args->dirfd, s->cpus);
+	if (!err)
+		*ret = TAKE(s);
+	return err;
+}
+
+/* ---- writing ---- */
+
+static int lane_of(struct sink *s, unsigned cpu, struct td_lane **ret)
+{
+	int err = 0;
+
+	cpu = MIN(cpu, s->cpus - 1);
+	if (!s->lane[cpu])
+		err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
+	*ret = s->lane[cpu];
+	return err;
+}
+
+static int put(struct sink *s, unsigned cpu, uint64_t time)
+{
+	struct td_lane *l;
+	int err = lane_of(s, cpu, &l);
+
+	return err ?: td_lane_add(l, time, &s->p);
+}
+
+/* All so far is in the spool, and can be sealed. */
+static int write_all(struct sink *s)
+{
+	struct td_meta_args meta = {
+		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .names = s->names,
+		.lane = s->lane, .cpus = s->cpus,
+	};
+	int err = 0;
+
+	for (unsigned i = 0; i < s->cpus; i++)
+		if (s->lane[i])
+			err = td_lane_flush(s->lane[i]) ?: err;
+	s->was_written = true;
+	return td_meta_write(&meta, s->args.dirfd) ?: err;
+}
+
+/* ---- functions ---- */
+
+static const struct image *image_of(const struct session *sess, const struct func *f)
+{
+	for (size_t i = 0; sess && i < sess->map_count; i++) {
+		const struct image *img = sess->map[i].image;
+
+		if (img && f >= img->func && f < img->func + img->func_count)
+			return img;
+	}
+	return NULL;
+}
+
+static const struct known *know(struct sink *s, const struct task *t, const struct func *f)
+{
+	struct known *k = &s->known[((uintptr_t)f / sizeof(*f)) & (NAMES_KNOWN - 1)];
+	const struct image *img;
+
+	if (k->func == f)
+		return k;
+	img = image_of(t->session, f);
+	k->func = f;
+	k->name = f ? func_plain(f) : NULL;
+	k->name = k->name ?: "unknown";
+	k->name_len = strlen(k->name);
+	k->module = img && img->path ? strrchr(img->path, '/') ?: img->path : "?";
+	k->module += *k->module == '/';
+	k->module_len = strlen(k->module);
+	return k;
+}
+
+static int note_begin(struct td_task *u, uint32_t depth, uint64_t time)
+{
+	while (depth >= u->began_room)
+		if (grow(&u->began, &u->began_room, u->began_room, sizeof(*u->began)))
+			return -ENOMEM;
+	u->began[depth] = time;
+	return 0;
+}
+
+static int values_of(const struct event *ev, char *buf, size_t size)
+{
+	const struct rec_func_args *r = (const void *)ev->rec;
+
+	return td_values_text(r->values, r->values_len, buf, size);
+}
+
+static int on_func_entry(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	const struct known *k = know(s, ev->task, ev->call->func);
+	char values[1024];
+	int n = 0;
+
+	td_begin(&s->p, TD_FUNC_ENTRY, ev->task->tid, 36);
+	td_u64(&s->p, 8, ev->call->addr);
+	td_u32(&s->p, 16, ev->depth);
+	td_u32(&s->p, 20, ev->task->pid);
+	td_text(&s->p, 24, k->name, k->name_len);
+	td_text(&s->p, 28, k->module, k->module_len);
+	if (ev->rec->kind == REC_FUNC_ENTRY_ARGS)
+		n = values_of(ev, values, sizeof(values));
+	td_text(&s->p, 32, n ? values : NULL, n);
+	td_use(&s->used, TD_FUNC_ENTRY);
+	return note_begin(u, ev->depth, ev->began) ?: put(s, ev->rec->cpu, ev->time);
+}
+
+static int on_func_exit(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	const struct known *k = know(s, ev->task, ev->call->func);
+	bool is_seen = ev->ending == ENDED_SEEN;
+	uint64_t began = ev->depth < u->began_room ? u->began[ev->depth] : ev->time;
+	char value[1024];
+	int n = 0;
+
+	td_begin(&s->p, TD_FUNC_EXIT, ev->task->tid, 44);
+	td_u64(&s->p, 8, ev->call->addr);
+	td_u32(&s->p, 16, ev->depth);
+	td_u32(&s->p, 20, ev->task->pid);
+	td_u64(&s->p, 24, ev->time - MIN(began, ev->time));
+	td_u32(&s->p, 40, !is_seen);
+	td_text(&s->p, 32, k->name, k->name_len);
+	if (is_seen && ev->rec->kind == REC_FUNC_EXIT_ARGS)
+		n = values_of(ev, value, sizeof(value));
+	td_text(&s->p, 36, n ? value : NULL, n);
+	td_use(&s->used, TD_FUNC_EXIT);
+	return put(s, ev->rec->cpu, ev->time);
+}
+
+static int on_usdt(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	const struct rec_usdt *r = (const void *)ev->rec;
+	char values[1024];
+	int n = td_values_text(r->values, r->values_len, values, sizeof(values));
+
+	(void)u;
+	td_begin(&s->p, TD_USDT, ev->task->tid, 24);
+	td_u32(&s->p, 8, ev->depth);
+	td_u32(&s->p, 12, ev->task->pid);
+	td_text(&s->p, 16, r->name, strnlen(r->name, sizeof(r->name)));
+	td_text(&s->p, 20, n ? values : NULL, n);
+	td_use(&s->used, TD_USDT);
+	return put(s, ev->rec->cpu, ev->time);
+}
+
+/* ---- system calls ---- */
+
+static int on_sys_enter(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	td_syscall_enter(s->calls, &s->p, ev->task->tid, (const void *)ev->rec, &s->used);
+	return note_begin(u, ev->depth, ev->began) ?: put(s, ev->rec->cpu, ev->time);
+}
+
+/* An exec that succeeds returns 0, but in the new program. What else was not seen to end has no exit. */
+static int on_sys_exit(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	struct rec_sys_exit success = { .nr = ev->call->id };
+
+	(void)u;
+	success.hdr.flags = ev->call->flags & REC_F_COMPAT;
+	if (ev->ending == ENDED_SEEN && ev->rec->kind == REC_SYS_EXIT)
+		td_syscall_exit(s->calls, &s->p, ev->task->tid, (const void *)ev->rec, &s->used);
+	else if (ev->rec->kind == REC_TASK_EXEC && td_syscall_is_exec(ev->call->id, ev->call->flags & REC_F_COMPAT))
+		td_syscall_exit(s->calls, &s->p, ev->task->tid, &success, &s->used);
+	else
+		return 0;
+	return put(s, ev->rec->cpu, ev->time);
+}
+
+/* ---- tasks ---- */
+
+static int on_task_new(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	const struct rec_task_new *r = (const void *)ev->rec;
+	char parent[REC_COMM + 1], child[REC_COMM + 1], comm[REC_COMM + 1] = "";
+
+	(void)u;
+	td_begin(&s->p, TD_PROCESS_FORK, ev->task->tid, 24);
+	td_u32(&s->p, 12, ev->task->tid);
+	td_u32(&s->p, 20, r->new_tid);
+	td_clean(parent, ev->task->comm);
+	memcpy(comm, r->comm, sizeof(r->comm));
+	td_clean(child, comm);
+	td_text(&s->p, 8, parent, strlen(parent));
+	td_text(&s->p, 16, child, strlen(child));
+	td_use(&s->used, TD_PROCESS_FORK);
+	return put(s, ev->rec->cpu, ev->time);
+}
+
+static int on_task_exec(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	const struct rec_task_exec *r = (const void *)ev->rec;
+
+	(void)s;
+	u->exec_time = ev->time;
+	u->exec_old_tid = r->old_tid;
+	u->exec_cpu = r->hdr.cpu;
+	memcpy(u->comm, ev->task->comm, sizeof(u->comm));
+	return 0;
+}
+
+/* Its file is known by now, or never. */
+static int tell_exec(struct sink *s, struct td_task *u)
+{
+	const struct session *sess = u->task->session;
+	char exe[1024];
+	uint64_t time = u->exec_time;
+	int n;
+
+	if (!time)
+		return 0;
+	u->exec_time = 0;
+	n = text_escape(sess ? sess->exe : "", sess ? strlen(sess->exe) : 0, false, exe, sizeof(exe));
+	td_begin(&s->p, TD_PROCESS_EXEC, u->task->tid, 20);
+	td_u32(&s->p, 12, u->task->tid);
+	td_u32(&s->p, 16, u->exec_old_tid);
+	td_text(&s->p, 8, exe, MIN((size_t)n, sizeof(exe) - 1));
+	td_use(&s->used, TD_PROCESS_EXEC);
+	return put(s, u->exec_cpu, time);
+}
+
+static int on_task_name(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	td_begin(&s->p, TD_TASK_RENAME, ev->task->tid, 44);
+	td_u32(&s->p, 8, ev->task->tid);
+	td_comm(&s->p, 12, u->comm);
+	td_comm(&s->p, 28, ev->task->comm);
+	memcpy(u->comm, ev->task->comm, sizeof(u->comm));
+	td_use(&s->used, TD_TASK_RENAME);
+	return put(s, ev->rec->cpu, ev->time);
+}
+
+static int on_task_exit(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	const struct rec_task_exit *r = (const void *)ev->rec;
+
+	(void)u;
+	td_begin(&s->p, TD_PROCESS_EXIT, ev->task->tid, 40);
+	td_comm(&s->p, 8, ev->task->comm);
+	td_u32(&s->p, 24, ev->task->tid);
+	td_u32(&s->p, 28, r->prio);
+	td_u32(&s->p, 32, !!r->last);
+	td_u32(&s->p, 36, r->last ? r->group_status : r->status);
+	td_use(&s->used, TD_PROCESS_EXIT);
+	return put(s, ev->rec->cpu, ev->time);
+}
+
+/* ---- the callbacks ---- */
+
+static int (*const on_event[REC_KINDS])(struct sink *s, struct td_task *u, const struct event *ev) = {
+	[REC_TASK_NEW]	 = on_task_new,
+	[REC_TASK_EXEC]	 = on_task_exec,
+	[REC_TASK_NAME]	 = on_task_name,
+	[REC_TASK_EXIT]	 = on_task_exit,
+	[REC_SYS_ENTER]	 = on_sys_enter,
+	[REC_SYS_EXIT]	 = on_sys_exit,
+	[REC_FUNC_ENTRY] = on_func_entry,
+	[REC_FUNC_EXIT]	 = on_func_exit,
+	[REC_USDT]	 = on_usdt,
+};
+
+/* Of a task whose program is not known yet there may be an event: its exec. */
+static struct td_task *task_of(struct sink *s, struct task *t)
+{
+	struct td_task *u = t->slot[s->args.slot];
+
+	if (!u)
+		u = t->slot[s->args.slot] = td_task_begin(s->names, t);
+	return u;
+}
+
+static int td_event(struct sink *s, const struct event *ev)
+{
+	struct td_task *u;
+	int err;
+
+	if (ev->kind >= REC_KINDS || !on_event[ev->kind])
+		return 0;
+	u = task_of(s, ev->task);
+	if (!u)
+		return -ENOMEM;
+	s->last = ev->time;
+	err = ev->kind == REC_TASK_EXEC ? 0 : tell_exec(s, u);
+	err = err ?: on_event[ev->kind](s, u, ev);
+	if (!err && !s->was_written)
+		err = write_all(s);
+	return err;
+}
+
+static int begin_task(struct sink *s, struct task *t)
+{
+	struct td_task *u = task_of(s, t);
+
+	if (!u)
+		return -ENOMEM;
+	return td_names_process(s->names, t->pid, t->session) ?: tell_exec(s, u);
+}
+
+static int exec_task(struct sink *s, struct task *t, uint64_t time)
+{
+	(void)time;
+	return begin_task(s, t);
+}
+
+static int end_task(struct sink *s, struct task *t)
+{
+	struct td_task *u = TAKE(t->slot[s->args.slot]);
+	int err = u ? tell_exec(s, u) : 0;
+
+	if (u)
+		td_task_end(s->names, u);
+	return err;
+}
+
+/* Told as the kernel does, as events missed before the next one, and by an event of our own, by class. */
+static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count)
+{
+	uint64_t all = 0;
+	struct td_lane *l;
+	int err = lane_of(s, cpu, &l);
+
+	for (int i = 0; i < REC_CLASSES; i++)
+		all += count[i];
+	if (err || !all)
+		return err;
+	td_begin(&s->p, TD_LOST, 0, 32);
+	td_u64(&s->p, 8, count[CLASS_FUNCTION]);
+	td_u64(&s->p, 16, count[CLASS_SYSCALL]);
+	td_u64(&s->p, 24, count[CLASS_TASK]);
+	td_use(&s->used, TD_LOST);
+	return td_lane_lost(l, all) ?: td_lane_add(l, time, &s->p);
+}
+
+static int td_checkpoint(struct sink *s)
+{
+	return write_all(s);
+}
+
+/* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */
+static int td_close(struct sink *s)
+{
+	uint64_t cut = 0;
+	int err, sealed;
+
+	td_spool_release(s->args.dirfd);
+	err = write_all(s);
+	sealed = td_seal(s->args.dirfd, s->args.file_dirfd, s->args.file_name, &cut);
+	if (cut)
+		warn("'%s': the disk is full, %lu bytes of events had no place", s->args.file_name, cut);
+	if (!sealed)
+		outdir_remove(s->args.file_dirfd, s->args.spool_name);
+	sink_destroy(s);
+	return sealed ?: err;
+}
+
+static int td_recover(int spoolfd, int dirfd, const char *name)
+{
+	uint64_t cut = 0;
+	int err = td_seal(spoolfd, dirfd, name, &cut);
+
+	if (cut)
+		warn("'%s': the disk is full, %lu bytes of events had no place", name, cut);
+	return err;
+}
+
+static bool td_is_ours(int fd)
+{
+	static const char magic[] = "\x17\x08\x44tracing";
+	char begin[sizeof(magic) - 1];
+
+	return pread(fd, begin, sizeof(begin), 0) == sizeof(begin) && !memcmp(begin, magic, sizeof(begin));
+}
+
+const struct sink_ops sink_tracedat = {
+	.name		= "trace-dat",
+	.doc		= "a file for trace-cmd and KernelShark",
+	.path		= "trace.dat",
+	.open_with	= "trace-cmd report -i %s",
+	.is_file	= true,
+	.is_ours	= td_is_ours,
+	.recover	= td_recover,
+	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_NAME) |
+			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
+			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |
+			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST),
+	.open		= td_open,
+	.task_begin	= begin_task,
+	.task_exec	= exec_task,
+	.event		= td_event,
+	.task_end	= end_task,
+	.lost		= td_lost,
+	.checkpoint	= td_checkpoint,
+	.close		= td_close,
+};

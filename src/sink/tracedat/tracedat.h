@@ -1,0 +1,228 @@
+/*
+ * tracedat.h - the parts of the trace.dat sink. The format: trace-cmd.dat.v7(5), and what its readers really do.
+ *
+ *	tracedat.c	the callbacks: events into payloads
+ *	payload.c	a payload under construction
+ *	pages.c		payloads into the sub-buffers of a CPU, these into its spool file
+ *	codec.c		compression
+ *	formats.c	the events there are, described as tracefs describes its own
+ *	syscalls.c	those of system calls: one pair for each that occurs
+ *	values.c	arguments and results of functions as text
+ *	tasks.c		what is told of tasks and processes beside their events
+ *	meta.c		all that the file holds besides events
+ *	seal.c		the file, from a spool directory: at the end, or after recorder was killed
+ *
+ * While it is recorded, a spool directory holds the sub-buffers of each CPU in a file of its own, and,
+ * as of the last checkpoint, what else the file needs. All numbers are little endian.
+ */
+#ifndef TRACEDAT_H
+#define TRACEDAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+
+struct call;
+struct event;
+struct out;
+struct session;
+struct task;
+
+/* ---- payload.c ---- */
+
+#define TD_PAGE		4096u
+#define TD_PAYLOAD_MAX	4064u	/* bytes, on any page: beside its head, a count of lost events, and a length */
+
+struct td_payload {
+	uint32_t len;
+	bool	 is_cut;	/* a text had no room */
+	uint8_t	 bytes[TD_PAYLOAD_MAX];
+};
+
+/* Begin a payload of event @id in task @tid: @fixed bytes, zero, the 8 common ones included. */
+void td_begin(struct td_payload *p, uint16_t id, uint32_t tid, uint32_t fixed);
+void td_u32(struct td_payload *p, uint32_t at, uint32_t v);
+void td_u64(struct td_payload *p, uint32_t at, uint64_t v);
+void td_bytes(struct td_payload *p, uint32_t at, const void *data, uint32_t len);
+/* A text behind all that is there, its place noted at @at as __data_loc does. NULL: none, which has length 0. */
+void td_text(struct td_payload *p, uint32_t at, const char *text, size_t len);
+/* Readers print line by line: what would break a line is shown as '?'. */
+void td_clean(char to[REC_COMM + 1], const char *comm);
+void td_comm(struct td_payload *p, uint32_t at, const char *comm);	/* into 16 bytes */
+
+/* ---- codec.c ---- */
+
+struct td_codec {
+	const char *name;	/* as the file's header has it */
+	const char *(*version)(void);
+	size_t	  (*bound)(size_t len);					/* NULL: nothing is compressed */
+	size_t	  (*pack)(void *to, size_t room, const void *from, size_t len);	/* 0: it could not be done */
+};
+
+/* "zstd", "zlib", "none"; NULL: the best there is. Returns NULL when this binary has no such. */
+const struct td_codec *td_codec_find(const char *name);
+
+/* ---- pages.c ---- */
+
+struct td_lane;
+
+/* What a CPU's statistics say. */
+struct td_stat {
+	uint64_t entries, bytes, lost, first, last;
+};
+
+int  td_lane_create(struct td_lane **ret, int spoolfd, unsigned cpu, const struct td_codec *codec);
+void td_lane_destroy(struct td_lane *l);
+/* An event at @time, or later if one before it was. Returns 0 or a negative errno. */
+int  td_lane_add(struct td_lane *l, uint64_t time, const struct td_payload *p);
+/* Before what is added next, @count events were lost. */
+int  td_lane_lost(struct td_lane *l, uint64_t count);
+/* All that was added is in the file. */
+int  td_lane_flush(struct td_lane *l);
+const struct td_stat *td_lane_stat(const struct td_lane *l);
+
+/* ---- formats.c ---- */
+
+/* Events of the kernel's names; our own from 20000 on. Below 32768: a reader keeps them in 16 signed bits. */
+enum td_id {
+	TD_PROCESS_FORK	= 300,
+	TD_PROCESS_EXEC,
+	TD_PROCESS_EXIT,
+	TD_TASK_RENAME	= 310,
+	TD_SYS_ENTER	= 400,	/* raw_syscalls */
+	TD_SYS_EXIT,
+	TD_SYSCALLS	= 3000,	/* two for each system call: enter, exit */
+	TD_FUNC_ENTRY	= 20000,
+	TD_FUNC_EXIT,
+	TD_USDT,
+	TD_LOST		= 20200,
+	TD_IDS		= 32768
+};
+
+/* Which events occur: only they are described. */
+struct td_used {
+	uint8_t bits[TD_IDS / 8];
+};
+
+static inline void td_use(struct td_used *u, unsigned id)
+{
+	u->bits[id / 8] |= 1u << id % 8;
+}
+
+static inline bool td_is_used(const struct td_used *u, unsigned id)
+{
+	return u->bits[id / 8] >> id % 8 & 1;
+}
+
+/* One format text begins: name, id and the fields that every event has. */
+void td_format_begin(struct out *o, const char *name, unsigned id);
+void td_format_field(struct out *o, const char *declaration, unsigned offset, unsigned size, bool is_signed);
+
+/* The content of the section of event formats. */
+struct td_syscalls;
+int  td_formats_write(struct out *o, const struct td_used *used, const struct td_syscalls *calls);
+
+/* ---- syscalls.c ---- */
+
+int  td_syscalls_create(struct td_syscalls **ret, bool raw, unsigned string_bytes);
+void td_syscalls_destroy(struct td_syscalls *c);
+void td_syscall_enter(struct td_syscalls *c, struct td_payload *p, uint32_t tid, const struct rec_sys_enter *rec,
+		      struct td_used *used);
+void td_syscall_exit(struct td_syscalls *c, struct td_payload *p, uint32_t tid, const struct rec_sys_exit *rec,
+		     struct td_used *used);
+/* How many formats of the system "syscalls" there are, and them. */
+unsigned td_syscalls_count(const struct td_used *used);
+int	 td_syscalls_formats(struct out *o, const struct td_used *used, const struct td_syscalls *calls);
+
+bool	 td_syscall_is_exec(uint32_t nr, bool is_compat);
+
+/* ---- values.c ---- */
+
+/* Of a sane record, struct rec_value each; returns the length, which is less than @size. */
+int td_values_text(const char *values, uint32_t len, char *buf, size_t size);
+
+/* ---- tasks.c ---- */
+
+struct td_names;
+
+/* What hangs on a task. */
+struct td_task {
+	struct td_task *next, **link;	/* of all alive */
+	const struct task *task;
+	char	  comm[REC_COMM + 1];	/* as it was told last */
+	uint64_t  exec_time;		/* of an exec that is not told yet; 0: none */
+	uint32_t  exec_old_tid;
+	uint16_t  exec_cpu;
+	uint64_t *began;		/* of each open call, by depth */
+	size_t	  began_room;
+};
+
+int  td_names_create(struct td_names **ret);
+void td_names_destroy(struct td_names *n);
+/* NULL: no memory. */
+struct td_task *td_task_begin(struct td_names *n, const struct task *t);
+void td_task_end(struct td_names *n, struct td_task *u);
+/* The process @pid is in @sess from now on. */
+int  td_names_process(struct td_names *n, uint32_t pid, const struct session *sess);
+int  td_names_write(struct out *o, struct td_names *n);			/* the command lines */
+int  td_names_maps(struct out *options, const struct td_names *n);	/* an option PROCMAPS for each process */
+
+/* ---- meta.c ---- */
+
+#define TD_META		"meta"	/* its file in the spool directory */
+
+enum td_section {
+	TD_OPTIONS	  = 0,
+	TD_BUFFER	  = 3,
+	TD_STRINGS	  = 15,
+	TD_HEADER_INFO	  = 16,
+	TD_FTRACE_EVENTS,
+	TD_EVENT_FORMATS,
+	TD_KALLSYMS,
+	TD_PRINTK,
+	TD_CMDLINES,
+	TD_METAS_END,
+};
+
+enum td_option {
+	TD_O_CPUSTAT	= 2,
+	TD_O_BUFFER	= 3,
+	TD_O_TRACECLOCK = 4,
+	TD_O_UNAME	= 5,
+	TD_O_CPUCOUNT	= 8,
+	TD_O_VERSION	= 9,
+	TD_O_PROCMAPS	= 10,
+	TD_O_TRACEID	= 11,
+};
+
+void td_option(struct out *o, uint16_t id, const void *data, uint32_t len);
+
+struct about;
+struct td_meta_args {
+	const struct about	 *about;
+	const struct td_codec	 *codec;
+	const struct td_used	 *used;
+	const struct td_syscalls *calls;
+	struct td_names		 *names;
+	struct td_lane *const	 *lane;	/* NULL where nothing happened */
+	unsigned		  cpus;
+};
+
+/* Put TD_META into the spool directory, in place of what was there. */
+int td_meta_write(const struct td_meta_args *a, int spoolfd);
+
+/* ---- seal.c ---- */
+
+/* Set bytes aside, for the end of a file on a disk that has become full; and give them back. */
+int  td_spool_reserve(int spoolfd, unsigned cpus);
+void td_spool_release(int spoolfd);
+
+/*
+ * Make the file @name in @dirfd from what lies in the spool directory, which stays. Where the disk is full,
+ * it holds what fits: @cut tells how many bytes of events had no place.
+ */
+int td_seal(int spoolfd, int dirfd, const char *name, uint64_t *cut);
+
+#endif

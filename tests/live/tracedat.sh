@@ -1,0 +1,169 @@
+# tracedat.sh - trace.dat, as trace-cmd and KernelShark's library read it.
+# limit: 240
+. "$LIVE/lib.sh"
+need trace-cmd python3
+
+# dat FILE [OPTION...] -- COMMAND...: a recording in FILE; what went to stderr is in FILE.err.
+dat() {
+	local file=$1; shift
+	rm -rf "$file" "$file.old" "$file.part"
+	"$RECORDER" --format trace-dat -o "$file" "$@" 2> "$file.err"
+}
+report() { trace-cmd report "${@:2}" -i "$1" 2>> complaints; }
+count() { report "$1" -F "$2" | grep -c "$2"; }
+
+# --- what happened is there, as often as it did ---
+program syscalls && {
+	dat sys.dat --no-functions -- "$PROGRAMS/syscalls" > sys.out
+	check "it ends as it does" equal $? 0
+	report sys.dat > sys.report
+	same_syscalls() {
+		while read -r what name n; do
+			[ "$what" = syscalls ] || continue
+			equal "$name $(grep -c " sys_enter_$name: " sys.report)" "$name $n" || return
+		done < sys.out
+		grep -q '^syscalls' sys.out
+	}
+	check "each system call as often as the program made it" same_syscalls
+	check "nothing is told that trace-cmd does not understand" equal "$(grep -cE 'UNKNOWN|FAILED' sys.report)" 0
+	check "the summary's count is that of its events" equal "$(grep -c ' sys_enter_' sys.report)" \
+		"$(sed -n 's/.* function calls, \([0-9]*\) syscalls.*/\1/p' sys.dat.err)"
+}
+program threads && {
+	dat threads.dat --no-syscalls -- "$PROGRAMS/threads" > threads.out
+	report threads.dat -t > threads.report
+	same_calls() {
+		while read -r what name n; do
+			[ "$what" = calls ] || continue
+			equal "$name $(grep -cE "func_entry: +$name\(" threads.report)" "$name $n" || return
+		done < threads.out
+		grep -q '^calls ' threads.out
+	}
+	check "each function as often as the program called it" same_calls
+	check "every entry has its exit, and they nest" python3 "$LIVE/tracedat.py" < threads.report
+}
+program nested && {
+	dat args.dat --no-syscalls -A 'fib@arg1/i32' -R 'fib@retval/i32' -- "$PROGRAMS/nested" > /dev/null
+	report args.dat > args.report
+	check "arguments and results are shown" grep -qE 'func_exit: +} /\* fib = [0-9]+ \*/' args.report
+	check "..." grep -qE 'func_entry: +fib\([0-9]+\) \{ \[nested\+0x' args.report
+}
+
+program probes && {
+	dat usdt.dat --no-syscalls --no-functions --usdt='*' -- "$PROGRAMS/probes" > usdt.out
+	record usdt.data --no-syscalls --no-functions --usdt='*' -- "$PROGRAMS/probes" > usdt.out
+	check "USDT probes, as many as for uftrace" equal "$(report usdt.dat | sed -n 's/.* usdt: *\([^(]*\)(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }')" \
+		"$(calls_of usdt.data | sort -k 2)"
+}
+
+# --- texts ---
+echo content > 'a file'
+dat text.dat --no-functions -- sh -c 'cat "a file" no-such-file; exec true' > /dev/null 2>&1
+report text.dat > text.report
+line() { grep -E "$1" text.report | head -n 1 | grep -qE "$2" || { echo "no '$2' in: $(grep -E "$1" text.report | head -n 3)"; return 1; }; }
+check "a file's name, flags by name" line 'openat.*"a file"' \
+	'sys_enter_openat: +dfd: -100 AT_FDCWD, filename: 0x[0-9a-f]+ "a file", flags: O_RDONLY'
+check "an error by name" line 'sys_exit_openat: +-2' 'sys_exit_openat: +-2 ENOENT'
+check "what was read" line 'sys_exit_read.*content' 'sys_exit_read: +8 buf: "content\\n"'
+check "what was written" line 'sys_enter_write.*content' 'sys_enter_write: +fd: 1, buf: 0x[0-9a-f]+ "content\\n", count: 8'
+check "a fork, its child by its number" line 'sched_process_fork' 'comm=sh pid=[0-9]+ child_comm=sh child_pid=[0-9]+'
+check "an exec, with its file" line 'sched_process_exec.*cat' 'sched_process_exec: +filename=/.*cat pid=[0-9]+ old_pid=[0-9]+'
+check "an exit" line 'sched_process_exit' 'comm=[a-z]+ pid=[0-9]+ prio=[0-9]+ group_dead=true'
+check "tasks by their last names" equal "$(awk '/sched_process_exit/ { sub(/-[0-9]+$/, "", $1); print $1 }' text.report | sort | tr '\n' ' ')" "cat true "
+
+# --- every command of trace-cmd ---
+all=$(grep -c ' \[0' text.report)
+opens() { "$@" > opened 2>&1 || { echo "$*: status $?: $(tail -n 2 opened)"; return 1; }; }
+check "there are events" [ "$all" -gt 50 ]
+check "report -R" opens trace-cmd report -R -i text.dat
+check "report of a CPU at a time is all of it" equal "$(for cpu in $(seq 0 $(($(nproc) - 1))); do report text.dat --cpu "$cpu"; done | grep -c ' \[0')" "$all"
+check "report -F" equal "$(report text.dat -F 'sys_enter_openat: flags == 0' | grep -c .)" \
+	"$(grep -cE 'sys_enter_openat.*flags: O_RDONLY,' text.report | awk '{ print $1 + 1 }')"
+check "report --stat says how many" equal "$(report text.dat --stat | awk '/^entries:/ { n += $2 } END { print n }')" "$all"
+check "report --ts-diff" equal "$(report text.dat --ts-diff | grep -c ' \[0')" "$all"
+check "dump --all" opens trace-cmd dump --all -i text.dat
+check "dump --validate" opens trace-cmd dump --validate -i text.dat
+check "hist" opens trace-cmd hist -i text.dat
+check "split keeps all" equal "$(trace-cmd split -i text.dat -o split.dat -e 100000 -r > /dev/null 2>&1; for f in split.dat*; do report "$f"; done | grep -c ' \[0')" "$all"
+check "convert to version 6 keeps all" equal "$(trace-cmd convert --file-version 6 -i text.dat -o v6.dat > /dev/null 2>&1; report v6.dat | grep -c ' \[0')" "$all"
+check "report --uname, --version" grep -q 'recorder' <(trace-cmd report --uname --version -i text.dat 2>&1)
+if kshark=$(ls /usr/lib/*/libkshark.so 2> /dev/null) && [ -d /usr/include/kernelshark ] && gcc -o kshark "$LIVE/tracedat.c" \
+	-I/usr/include/kernelshark $(pkg-config --cflags libtracecmd libtraceevent libtracefs 2> /dev/null) "$kshark" 2> kshark.err; then
+	check "KernelShark's library reads as many" equal "$(./kshark text.dat)" "$all"
+else
+	skip "KernelShark's library" "libkshark-dev is not there"
+fi
+
+# --- compression, several formats, replay ---
+for kind in none zlib; do
+	dat $kind.dat --no-functions --compression $kind -- true
+	if [ $kind = zlib ] && ! trace-cmd list -c | grep -q zlib; then
+		skip "zlib" "this trace-cmd does not read it"
+		continue
+	fi
+	check "compression $kind" [ "$(report $kind.dat | grep -c ' sys_enter_')" -gt 10 ]
+done
+"$RECORDER" --format uftrace,trace-dat,raw -o both -- "$PROGRAMS/nested" > /dev/null 2> both.err
+check "several formats at once: each under its usual name" uftrace_accepts both/uftrace.data
+check "... as many calls in both" equal "$(report both/trace.dat | grep -c ' func_entry:')" \
+	"$(calls_of both/uftrace.data | awk '$2 !~ /^sys_/ { n += $1 } END { print n }')"
+"$RECORDER" --replay both/recording.raw --format trace-dat -o again.dat 2> again.err
+check "replayed: the same" equal "$(report again.dat -t | cksum)" "$(report both/trace.dat -t | cksum)"
+(cd both && "$RECORDER" -q --no-functions -o x.dat true) 2> x.err
+check "-o x.dat means this format" report both/x.dat --cpu 0 > /dev/null
+
+# --- loss ---
+for n in 3 20; do
+	dat loss.dat --no-functions --simulate-drops $n -- "$PROGRAMS/syscalls" > /dev/null
+	report loss.dat > loss.report
+	lost=$(sed -n 's/.*lost: \(.*\) function, \(.*\) syscall, \(.*\) task.*/\1 \2 \3/p' loss.dat.err | awk '{ print $1 + $2 + $3 }')
+	check "one in $n lost: told before the events that follow" equal \
+		"$(sed -n 's/^CPU:[0-9]* \[\([0-9]*\) EVENTS DROPPED\]/\1/p' loss.report | awk '{ n += $1 } END { print n + 0 }')" "$lost"
+	check "... by class" equal "$(sed -n 's/.* lost: *\([0-9]*\) function, \([0-9]*\) syscall, \([0-9]*\) task.*/\1 \2 \3/p' loss.report |
+		awk '{ n += $1 + $2 + $3 } END { print n + 0 }')" "$lost"
+done
+
+# --- what is in the way ---
+echo mine > precious.dat
+"$RECORDER" --format trace-dat -o precious.dat true > way.out 2>&1
+check "a file that is no trace.dat is left alone" equal "$? $(cat precious.dat)" "125 mine"
+ln -s precious.dat link.dat
+"$RECORDER" --format trace-dat -o link.dat true > way.out 2>&1
+check "a link is not followed" equal "$? $(cat precious.dat)" "125 mine"
+dat one.dat --no-functions -- true
+cp one.dat first.dat
+"$RECORDER" -q --no-functions --format trace-dat -o one.dat true
+check "an earlier one is kept as .old" cmp one.dat.old first.dat
+check "nothing else is left" equal "$(ls -A | grep -c '^\.*one')" 3	# and what recorder said
+
+# --- killed ---
+"$RECORDER" --no-functions --format trace-dat -o killed.dat -- sh -c 'while :; do :; echo x; done' > /dev/null 2> killed.err &
+pid=$!
+sleep 2.5
+check "while it records, its file is not there" [ ! -e killed.dat -a -d killed.dat.part ]
+"$RECORDER" --recover killed.dat > use.out 2>&1
+check "... nor can it be sealed" equal "$? $(grep -c 'is being written' use.out)" "1 1"
+child=$(pgrep -P $pid -x sh)
+kill -9 $pid
+wait $pid 2> /dev/null
+kill -9 $child
+"$RECORDER" -q --no-functions --format trace-dat -o killed.dat true 2> next.err
+check "the next recording there says what was left" grep -q "recorder --recover 'killed.dat.part.old'" next.err
+"$RECORDER" --recover killed.dat.part.old > recover.out 2>&1
+check "--recover seals it" equal $? 0
+check "... beside the other" [ -s killed.dat.recovered -a -s killed.dat -a ! -e killed.dat.part.old ]
+check "... with what was recorded until then" [ "$(report killed.dat.recovered | grep -c ' sys_enter_write: .*"x\\n"')" -gt 1000 ]
+"$RECORDER" --recover nothing > recover.out 2>&1
+check "nothing to recover: one line" equal "$? $(wc -l < recover.out)" "2 1"
+
+# --- the disk is full ---
+mkdir small && mount -t tmpfs -o size=4m none small && {
+	"$RECORDER" --no-functions --compression none --format trace-dat -o small/full.dat -- \
+		sh -c 'i=0; while [ $i -lt 60000 ]; do echo $i; i=$((i + 1)); done' > full.out 2> full.err
+	status=$?
+	check "a full disk does not harm the program" equal "$status $(wc -l < full.out)" "0 60000"
+	check "... and is said" grep -q "No space left on device" full.err
+	check "... and what had a place can be read" [ "$(report small/full.dat 2> /dev/null | grep -c ' sys_enter_write: ')" -gt 1000 ]
+	umount small
+}
+check "trace-cmd never complained" equal "$(sort complaints | uniq | head -n 3)" ""
