@@ -265,10 +265,10 @@ static __always_inline bool send_values(struct task_state *t, struct call_values
 			sizeof(v->rec) + sizeof(v->values));
 }
 
-static __always_inline bool args_entry_record(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
-					      __u64 sp, __u64 cookie, __u16 flags)
+/* With a frame of its own, as what follows has: those of these programs may be no larger than they are (source/ownstack.c). */
+static __noinline bool args_entry_record(struct task_state *t, struct pt_regs *ctx, __u64 sp, __u64 cookie, __u16 flags)
 {
-	struct call_values *v = bpf_task_storage_get(&values_of_task, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct call_values *v = bpf_task_storage_get(&values_of_task, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 func = cookie & COOKIE_FUNC;
 	const struct func_args *args = bpf_map_lookup_elem(&args_of_func, &func);
 
@@ -284,21 +284,46 @@ static __always_inline bool args_entry_record(struct task_state *t, struct task_
 	return send_values(t, v, REC_FUNC_ENTRY_ARGS, flags, func, sp, args->bytes);
 }
 
+/* As settled_cookie(), with the registers in the task's scratch. */
+static __always_inline __u64 args_settled(struct task_struct *task, struct pt_regs *ctx, __u64 cookie)
+{
+	struct call_values *v;
+
+	if (!has_triggers || !(cookie & COOKIE_TRIGGER))
+		return cookie;
+	v = bpf_task_storage_get(&values_of_task, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!v)
+		return cookie;
+	function_args(ctx, v->reg);
+	return trigger_settle(cookie, (const struct call_args *)v->reg);
+}
+
+/* Of a call that filters are asked about. Returns enum filter_verdict. */
+static __noinline int args_judge(struct pt_regs *ctx, struct task_struct *task, __u64 sp, __u64 cookie, __u32 flags)
+{
+	return filter_enter(sp, args_settled(task, ctx, cookie), flags);
+}
+
+/* It was recorded. */
+static __noinline int args_finish(struct pt_regs *ctx, struct task_struct *task, __u64 cookie)
+{
+	cookie = args_settled(task, ctx, cookie);
+	if (trigger_actions(cookie))
+		trigger_finish(cookie);
+	return 0;
+}
+
 /* The call, recorded if it is to be. Returns enum filter_verdict, FILTER_SKIP also when it was lost; *@lost then. */
 static __always_inline int args_event(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
 				      __u64 site_sp, __u64 cookie, bool returns, __u32 home, bool *lost)
 {
 	__u64 sp = site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
 	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
-	int verdict = FILTER_SHOW;
+	int verdict = args_filtered ? args_judge(ctx, task, sp, cookie, flags | home) : FILTER_SHOW;
 
-	if (args_filtered) {
-		cookie = settled_cookie(ctx, cookie);
-		verdict = filter_enter(sp, cookie, flags | home);
-	}
-	*lost = verdict == FILTER_SHOW && !args_entry_record(t, task, ctx, sp, cookie, flags);
-	if (args_filtered && trigger_actions(cookie) && verdict == FILTER_SHOW)
-		trigger_finish(cookie);
+	*lost = verdict == FILTER_SHOW && !args_entry_record(t, ctx, sp, cookie, flags);
+	if (args_filtered && has_triggers && verdict == FILTER_SHOW)
+		args_finish(ctx, task, cookie);
 	return *lost ? FILTER_SKIP : verdict;
 }
 
@@ -321,28 +346,36 @@ static __always_inline int args_exit_record(struct task_state *t, struct task_st
 	return 0;
 }
 
-/* As function_session: of an entry that was lost the return is not probed, so it is lost too. */
-SEC("?uprobe")
-int args_session(struct pt_regs *ctx)
+/* A session's two ends, each with a frame of its own, as above. */
+static __noinline int session_return(struct pt_regs *ctx, struct task_struct *task, struct task_state *t, __u64 cookie)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task_state *t = state_of(task);
-	bool returns, lost;
-	int verdict;
+	if (args_filtered && !was_shown(cookie, filter_leave(user_sp(ctx) - RETURN_POPS, cookie, FILTER_HOME)))
+		return 0;
+	return args_exit_record(t, task, ctx, cookie);
+}
 
-	if (!t)
-		return 1;
-	if (is_return(ctx)) {
-		if (args_filtered && !was_shown(cookie, filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME)))
-			return 0;
-		return args_exit_record(t, task, ctx, cookie);
-	}
-	returns = returns_probed(t, task) && is_home(t, task, sp);
-	verdict = args_event(t, task, ctx, sp, cookie, returns, returns ? FILTER_HOME : 0, &lost);
+/* As function_session: of an entry that was lost the return is not probed, so it is lost too. */
+static __noinline int session_entry(struct pt_regs *ctx, struct task_struct *task, struct task_state *t, __u64 cookie)
+{
+	__u64 sp = user_sp(ctx);
+	bool returns = returns_probed(t, task) && is_home(t, task, sp), lost;
+	int verdict = args_event(t, task, ctx, sp, cookie, returns, returns ? FILTER_HOME : 0, &lost);
+
 	if (lost && returns)
 		count_lost(t, CLASS_FUNCTION);
 	return verdict == FILTER_SKIP || !returns;
+}
+
+SEC("?uprobe")
+int args_session(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = state_of(task);
+
+	if (!t)
+		return 1;
+	return is_return(ctx) ? session_return(ctx, task, t, cookie) : session_entry(ctx, task, t, cookie);
 }
 
 SEC("?uprobe")
