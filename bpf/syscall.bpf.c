@@ -84,11 +84,12 @@ static __always_inline long take_string(char *to, __u64 from, __u8 *flags)
 
 static __always_inline long take_bytes(char *to, __u64 from, __u64 len, __u8 *flags)
 {
-	__u32 n = clamp_text(len, flags);
+	__u64 n = clamp_text(len, flags);
 
-	asm volatile("" : "+r"(n));
+	asm volatile("" : "+r"(n));		/* one register, which is checked and used: for verifiers before 6.13 */
 	if (n > TEXT_ONE_MAX)
 		return 0;
+	asm volatile("" : "+r"(n));
 	if (n && bpf_probe_read_user(to, n, (void *)from)) {
 		*flags = TEXT_FAULT;
 		return 0;

@@ -49,7 +49,8 @@ static bool has_switches(const struct config *cfg)
 
 static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	bool filters = filter_in_kernel(cfg), named = filters || wants_values(cfg);	/* filter.bpf.c names the maps */
+	bool filters = filter_in_kernel(cfg);
+	bool named = filters || filter_holds(cfg) || wants_values(cfg);		/* filter.bpf.c names the maps */
 
 	bpf_map__set_autocreate(bpf->maps.trigger_of_func, named);
 	bpf_map__set_autocreate(bpf->maps.switched, named);
