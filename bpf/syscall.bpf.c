@@ -86,7 +86,7 @@ static __always_inline long take_bytes(char *to, __u64 from, __u64 len, __u8 *fl
 {
 	__u64 n = clamp_text(len, flags);
 
-	asm volatile("" : "+r"(n));		/* one register, which is checked and used: for verifiers before 6.13 */
+	asm volatile("" : "+r"(n));		/* one register, which is checked and used: 6.1 and 6.12 ask for that */
 	if (n > TEXT_ONE_MAX)
 		return 0;
 	asm volatile("" : "+r"(n));

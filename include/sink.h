@@ -26,7 +26,7 @@ struct task;
 /* What the command line says of formats. */
 struct sink_options {
 	const char *compression;	/* --compression; NULL: the best there is */
-	bool	    raw_syscalls;	/* --raw-syscalls: by number, as raw_syscalls has them */
+	bool	    raw_syscalls;	/* --raw-syscalls: by number only */
 };
 
 struct sink_args {

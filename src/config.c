@@ -246,7 +246,7 @@ static size_t usual_ring_bytes(void)
 	return n;
 }
 
-/* -o trace.dat names a file as a format has it: that is meant. */
+/* -o names a file with the end that a format has: that is meant. */
 static const struct sink_ops *usual_sink(const char *output)
 {
 	const char *end = output ? strrchr(output, '.') : NULL, *usual;

@@ -115,11 +115,11 @@ static const struct opt opts[] = {
 	OPT("format", "", sink, set_formats, "NAME,...", WHERE,
 	    ""),	/* its help is made from sinks[] */
 	OPT("compression", "", sink_options.compression, set_compression, "KIND", WHERE | RARE,
-	    "of trace.dat: zstd, zlib or none"),
+	    "of formats that are compressed: zstd, zlib or none"),
 	OPT("raw-syscalls", "", sink_options.raw_syscalls, set_true, NULL, WHERE | RARE,
-	    "syscalls in trace.dat by number, as raw_syscalls has them"),
+	    "by number only, in formats that are written so"),
 	OPT("recover", "", recover, set_text, "PATH", WHERE | RARE,
-	    "finish a trace.dat whose recorder was killed, run nothing"),
+	    "finish the file of a recorder that was killed, run nothing"),
 	OPT("replay", "", replay, set_text, "FILE", WHERE,
 	    "read a file of --format raw, run nothing"),
 

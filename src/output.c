@@ -99,9 +99,13 @@ static int open_file_place(struct place *p, const struct sink_ops *ops, uid_t ui
 	if (err)
 		return err;
 	p->spool_name = join(p->file_name, SPOOL, "");
+	if (!p->spool_name)
+		return -ENOMEM;
+	if (!lock(p->dirfd))
+		return fail(-errno, "cannot lock '%s'", spool);
 	if (was_there && is_there((p->left = join(p->path, SPOOL_OLD, "")) ?: ""))
 		warn("'%s' is what a recorder that did not end has left: recorder --recover '%s'", p->left, p->left);
-	return p->spool_name && lock(p->dirfd) ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* Is all that is written one file? */
@@ -201,6 +205,14 @@ void output_sink_args(const struct output *o, unsigned i, struct sink_args *args
 	args->options = &o->cfg->sink_options;
 }
 
+void output_give_up(const struct output *o, unsigned i)
+{
+	const struct place *p = &o->place[i];
+
+	if (p->spool_name)
+		outdir_remove(p->file_dirfd, p->spool_name);
+}
+
 void output_summary(const struct output *o)
 {
 	for (unsigned i = 0; i < o->cfg->sink_count; i++)
@@ -210,31 +222,30 @@ void output_summary(const struct output *o)
 
 /* ---- --recover ---- */
 
-/* The spool directory that @path means: itself, that of the file @path, or of a format in the directory @path. */
-static char *find_spool(const char *path, const struct sink_ops **ret)
+/* @path, to be freed, if it is a spool directory; else NULL. */
+static char *if_spool(char *path)
 {
-	for (size_t i = 0; sinks[i]; i++) {
-		char *tries[] = { strdup(path), join(path, SPOOL, ""), join(path, "/", sinks[i]->path) }, *found = NULL, *in;
+	__cleanup(close_fd) int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
-		in = tries[2] ? join(tries[2], SPOOL, "") : NULL;
-		free(tries[2]);
-		tries[2] = in;
-		for (size_t t = 0; t < ARRAY_SIZE(tries); t++) {
-			__cleanup(close_fd) int fd = !tries[t] || !sinks[i]->recover ? -1 :
-				open(tries[t], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-			if (fd >= 0 && !found && outdir_is_ours(fd) && (t || strstr(path, SPOOL)))
-				found = TAKE(tries[t]);
-			free(tries[t]);
-		}
-		*ret = sinks[i];
-		if (found)
-			return found;
-	}
+	if (fd >= 0 && outdir_is_ours(fd))
+		return path;
+	free(path);
 	return NULL;
 }
 
-/* "trace.dat" of "trace.dat.part" and "trace.dat.part.old", with another end if there is such a file already. */
+/* The one that @path means: itself, that of the file @path, or of @ops in the directory @path. */
+static char *find_spool(const char *path, const struct sink_ops *ops)
+{
+	__cleanup(free_ptr) char *file = join(path, "/", ops->path);
+	char *found = strstr(path, SPOOL) ? if_spool(strdup(path)) : NULL;
+
+	found = found ?: if_spool(join(path, SPOOL, ""));
+	if (!found && file)
+		found = if_spool(join(file, SPOOL, ""));
+	return found;
+}
+
+/* "NAME" of "NAME.part" and "NAME.part.old", with another end if there is such a file already. */
 static char *name_for(const char *spool)
 {
 	__cleanup(free_ptr) char *path = strdup(spool);
@@ -260,17 +271,16 @@ static char *name_for(const char *spool)
 static int seal(const struct sink_ops *ops, const char *spool, const char *path)
 {
 	__cleanup(close_fd) int fd = open(spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), dirfd = -1;
-	__cleanup(free_ptr) char *name = NULL, *gone = strdup(spool);
+	__cleanup(free_ptr) char *name = NULL;
+	const char *slash = strrchr(spool, '/');
 	uid_t uid;
 	gid_t gid;
 	int err;
 
-	if (fd < 0 || !gone)
+	if (fd < 0)
 		return fail(-errno, "cannot open '%s'", spool);
-	if (!lock(fd)) {
-		fail(0, "'%s' is being written by a recorder", spool);
-		return -EBUSY;
-	}
+	if (!lock(fd))
+		return fail(0, "'%s' is being written by a recorder", spool), -EBUSY;
 	identity_owner(&uid, &gid);
 	out_set_owner(uid, gid);
 	err = outdir_file(&dirfd, &name, path, ops->is_ours, uid);
@@ -279,15 +289,24 @@ static int seal(const struct sink_ops *ops, const char *spool, const char *path)
 	err = ops->recover(fd, dirfd, name);
 	if (err)
 		return fail(err, "cannot seal '%s'", spool);
-	return outdir_remove(dirfd, strrchr(gone, '/') ? strrchr(gone, '/') + 1 : gone);
+	err = outdir_remove(dirfd, slash ? slash + 1 : spool);
+	if (err)
+		warn("cannot remove '%s': %s", spool, strerror(-err));
+	return 0;
 }
 
 int output_recover(const char *path)
 {
+	__cleanup(free_ptr) char *bare = strdup(path), *spool = NULL, *file = NULL;
 	const struct sink_ops *ops = NULL;
-	__cleanup(free_ptr) char *spool = find_spool(path, &ops), *file = NULL;
 	char command[4096];
 
+	for (size_t end = bare ? strlen(bare) : 0; end > 1 && bare[end - 1] == '/'; end--)
+		bare[end - 1] = '\0';
+	for (size_t i = 0; sinks[i] && bare && !spool; i++) {
+		ops = sinks[i];
+		spool = ops->recover ? find_spool(bare, ops) : NULL;
+	}
 	if (!spool) {
 		fail(0, "--recover: '%s' is nothing that a recorder has left, nor is there such in '%s" SPOOL "'", path, path);
 		return EXIT_USAGE;

@@ -23,6 +23,9 @@ int	    output_dirfd(const struct output *o);			/* where raw goes; lent */
 const char *output_sink_path(const struct output *o, unsigned i);	/* of cfg->sink[i] */
 void	    output_sink_args(const struct output *o, unsigned i, struct sink_args *args);
 
+/* cfg->sink[i] could not be opened: what was made for it goes again. */
+void output_give_up(const struct output *o, unsigned i);
+
 /* Says in the summary what an earlier recorder, killed, left there. */
 void output_summary(const struct output *o);
 

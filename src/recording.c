@@ -75,8 +75,10 @@ static int open_output(struct recording *r)
 
 		output_sink_args(r->output, i, &args);
 		err = segment_open(r->segment, cfg->sink[i], &args);
-		if (err)
-			fail(err, "cannot write '%s' as %s", output_sink_path(r->output, i), cfg->sink[i]->name);
+		if (!err)
+			continue;
+		fail(err, "cannot write '%s' as %s", output_sink_path(r->output, i), cfg->sink[i]->name);
+		output_give_up(r->output, i);
 	}
 	if (!err && cfg->raw) {
 		err = raw_create(&r->raw, output_dirfd(r->output), RAW_NAME);

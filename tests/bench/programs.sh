@@ -19,19 +19,19 @@ unset SUDO_UID SUDO_GID SUDO_USER
 
 cat > work.lua <<'END'
 local t = {}
-for i = 1, 2000 do t[i] = string.format("%05d", (i * 7919) % 20011) end
+for i = 1, 20000 do t[i] = string.format("%05d", (i * 7919) % 20011) end
 table.sort(t, function(a, b) return a < b end)
 print(os.clock())
 END
 cat > work.py <<'END'
 import json, time
-x = json.dumps([{"n": i, "s": str(i) * 3} for i in range(200)], indent=1)
+x = json.dumps([{"n": i, "s": str(i) * 3} for i in range(2000)], indent=1)
 sorted(json.loads(x), key=lambda d: d["s"])
 print(time.process_time())
 END
 cat > work.sql <<'END'
 .timer on
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
 	select sum(length(printf('%05d', i * 7919 % 20011))) from n;
 END
 

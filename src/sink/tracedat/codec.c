@@ -10,7 +10,7 @@
 #include "sink/tracedat/tracedat.h"
 
 #ifdef HAVE_ZSTD
-#define ZSTD_LEVEL	1	/* a third of a core less than 3 at a million events a second, for files a tenth larger */
+#define ZSTD_LEVEL	1	/* speed before size: the writer thread does it */
 
 static size_t zstd_pack(void *to, size_t room, const void *from, size_t len)
 {

@@ -9,7 +9,6 @@
 void td_begin(struct td_payload *p, uint16_t id, uint32_t tid, uint32_t fixed)
 {
 	p->len = fixed;
-	p->is_cut = false;
 	memset(p->bytes, 0, fixed);
 	memcpy(p->bytes, &id, sizeof(id));
 	memcpy(p->bytes + 4, &tid, sizeof(tid));
@@ -31,21 +30,23 @@ void td_bytes(struct td_payload *p, uint32_t at, const void *data, uint32_t len)
 	memcpy(p->bytes + at, data, len);
 }
 
-void td_text(struct td_payload *p, uint32_t at, const char *text, size_t len)
+#define CUT	"..."
+
+void td_text(struct td_payload *p, uint32_t at, const char *text, size_t len, size_t most)
 {
 	size_t room = TD_PAYLOAD_MAX - p->len;
+	bool is_cut;
 
-	if (!text) {
-		td_u32(p, at, p->len ? p->len - 1 : 0);
+	if (!text || room <= sizeof(CUT)) {
+		td_u32(p, at, p->len - 1);
 		return;
 	}
-	if (len + 1 > room) {
-		p->is_cut = true;
-		len = room ? room - 1 : 0;
-	}
-	if (!room)
-		return;
+	most = MIN(most, room - 1);
+	is_cut = len > most;
+	len = MIN(len, most);
 	memcpy(p->bytes + p->len, text, len);
+	if (is_cut && len >= strlen(CUT))
+		memcpy(p->bytes + p->len + len - strlen(CUT), CUT, strlen(CUT));
 	p->bytes[p->len + len] = '\0';
 	td_u32(p, at, (uint32_t)(len + 1) << 16 | p->len);
 	p->len += len + 1;

@@ -14,7 +14,6 @@
 #define ERRNOS		544	/* names are known of numbers below: errno.c */
 #define FIRST_ARG	16
 #define RET_END		24	/* of an exit's fixed fields */
-#define TEXT_SHOWN	2048	/* bytes of one text, escaped, at most */
 
 struct call_info {
 	const struct sysdef *def;
@@ -97,21 +96,22 @@ static bool is_plain(const char *text, size_t len)
 }
 
 static void put_text(const struct td_syscalls *c, struct td_payload *p, uint32_t at, const struct sysdef *def,
-		     const struct rec_text *x)
+		     const struct rec_text *x, size_t most)
 {
-	size_t wanted = c->string_bytes && syscall_arg_take(def, x->arg) == TAKE_STRING ? c->string_bytes : SIZE_MAX;
-	char text[TEXT_SHOWN];
+	bool is_string = syscall_arg_take(def, x->arg) == TAKE_STRING;
+	size_t wanted = is_string && c->string_bytes ? c->string_bytes : SIZE_MAX;
+	char text[TD_PAYLOAD_MAX + 1];
 	int n;
 
-	if (syscall_arg_take(def, x->arg) != TAKE_STRING)
-		n = syscall_taken_text(def, x, text, sizeof(text));
-	else if (x->len <= wanted && !(x->flags & TEXT_CUT) && is_plain(x->bytes, x->len)) {
-		td_text(p, at, x->bytes, x->len);
+	if (is_string && x->len <= wanted && !(x->flags & TEXT_CUT) && is_plain(x->bytes, x->len)) {
+		td_text(p, at, x->bytes, x->len, most);
 		return;
-	} else {
-		n = text_escape(x->bytes, MIN(x->len, wanted), x->len > wanted || x->flags & TEXT_CUT, text, sizeof(text));
 	}
-	td_text(p, at, text, MIN((size_t)MAX(n, 0), sizeof(text) - 1));
+	if (is_string)
+		n = text_escape(x->bytes, MIN(x->len, wanted), x->len > wanted || x->flags & TEXT_CUT, text, sizeof(text));
+	else
+		n = syscall_taken_text(def, x, text, sizeof(text));
+	td_text(p, at, text, MIN((size_t)MAX(n, 0), sizeof(text) - 1), most);
 }
 
 /* The texts of a record; @at: where the places of an event's texts are noted. Of a call that failed nothing is filled in. */
@@ -119,15 +119,16 @@ static void put_texts(const struct td_syscalls *c, struct td_payload *p, uint32_
 		      const char *texts, uint32_t len, bool is_filled)
 {
 	const struct rec_text *x = NULL;
+	size_t most = info->texts ? (TD_PAYLOAD_MAX - p->len) / info->texts - 1 : 0;	/* each has its part */
 
 	for (unsigned i = 0; i < info->texts; i++)
-		td_text(p, at + 4 * i, NULL, 0);
+		td_text(p, at + 4 * i, NULL, 0, TD_ALL);
 	while ((x = syscall_next_text(texts, len, x))) {
 		enum sys_take take = x->arg < info->args ? syscall_arg_take(info->def, x->arg) : TAKE_NONE;
 
 		if (take == TAKE_NONE || x->flags & TEXT_FAULT || (!is_filled && (take == TAKE_FDS || take == TAKE_BUF_RET)))
 			continue;
-		put_text(c, p, at + 4 * (info->taken[x->arg] - 1), info->def, x);
+		put_text(c, p, at + 4 * (info->taken[x->arg] - 1), info->def, x, most);
 	}
 }
 
@@ -194,7 +195,9 @@ struct print {
 static void print_add(struct print *t, const char *fmt, const char *expr)
 {
 	t->fmt_len += snprintf(t->fmt + t->fmt_len, sizeof(t->fmt) - t->fmt_len, "%s", fmt);
+	t->fmt_len = MIN(t->fmt_len, sizeof(t->fmt) - 1);
 	t->expr_len += snprintf(t->expr + t->expr_len, sizeof(t->expr) - t->expr_len, "%s", expr);
+	t->expr_len = MIN(t->expr_len, sizeof(t->expr) - 1);
 }
 
 /* A text in quotes; an empty one also where there is none. */

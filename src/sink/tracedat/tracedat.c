@@ -34,8 +34,8 @@ struct sink {
 	struct td_syscalls  *calls;
 	struct td_lane	   **lane;	/* by CPU; NULL: nothing has happened there */
 	unsigned	     cpus;
-	uint64_t	     last;	/* time of the last event */
 	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
+	bool		     has_news;		/* more than was written then */
 	struct td_used	     used;
 	struct td_payload    p;
 	struct known	     known[NAMES_KNOWN];
@@ -65,7 +65,7 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 	s->args = *args;
 	s->codec = td_codec_find(args->options->compression);
 	if (!s->codec)
-		return -EPROTONOSUPPORT;
+		return fail(-EPROTONOSUPPORT, "this recorder was built without --compression %s", args->options->compression);
 	s->cpus = MIN(MAX(args->about->cpus_possible, 1u), CPUS_MAX);
 	s->lane = calloc(s->cpus, sizeof(*s->lane));
 	if (!s->lane)
@@ -96,6 +96,7 @@ static int put(struct sink *s, unsigned cpu, uint64_t time)
 	struct td_lane *l;
 	int err = lane_of(s, cpu, &l);
 
+	s->has_news = true;
 	return err ?: td_lane_add(l, time, &s->p);
 }
 
@@ -112,6 +113,7 @@ static int write_all(struct sink *s)
 		if (s->lane[i])
 			err = td_lane_flush(s->lane[i]) ?: err;
 	s->was_written = true;
+	s->has_news = false;
 	return td_meta_write(&meta, s->args.dirfd) ?: err;
 }
 
@@ -172,11 +174,11 @@ static int on_func_entry(struct sink *s, struct td_task *u, const struct event *
 	td_u64(&s->p, 8, ev->call->addr);
 	td_u32(&s->p, 16, ev->depth);
 	td_u32(&s->p, 20, ev->task->pid);
-	td_text(&s->p, 24, k->name, k->name_len);
-	td_text(&s->p, 28, k->module, k->module_len);
+	td_text(&s->p, 24, k->name, k->name_len, TD_ALL);
+	td_text(&s->p, 28, k->module, k->module_len, TD_ALL);
 	if (ev->rec->kind == REC_FUNC_ENTRY_ARGS)
 		n = values_of(ev, values, sizeof(values));
-	td_text(&s->p, 32, n ? values : NULL, n);
+	td_text(&s->p, 32, n ? values : NULL, n, TD_ALL);
 	td_use(&s->used, TD_FUNC_ENTRY);
 	return note_begin(u, ev->depth, ev->began) ?: put(s, ev->rec->cpu, ev->time);
 }
@@ -195,10 +197,10 @@ static int on_func_exit(struct sink *s, struct td_task *u, const struct event *e
 	td_u32(&s->p, 20, ev->task->pid);
 	td_u64(&s->p, 24, ev->time - MIN(began, ev->time));
 	td_u32(&s->p, 40, !is_seen);
-	td_text(&s->p, 32, k->name, k->name_len);
+	td_text(&s->p, 32, k->name, k->name_len, TD_ALL);
 	if (is_seen && ev->rec->kind == REC_FUNC_EXIT_ARGS)
 		n = values_of(ev, value, sizeof(value));
-	td_text(&s->p, 36, n ? value : NULL, n);
+	td_text(&s->p, 36, n ? value : NULL, n, TD_ALL);
 	td_use(&s->used, TD_FUNC_EXIT);
 	return put(s, ev->rec->cpu, ev->time);
 }
@@ -213,8 +215,8 @@ static int on_usdt(struct sink *s, struct td_task *u, const struct event *ev)
 	td_begin(&s->p, TD_USDT, ev->task->tid, 24);
 	td_u32(&s->p, 8, ev->depth);
 	td_u32(&s->p, 12, ev->task->pid);
-	td_text(&s->p, 16, r->name, strnlen(r->name, sizeof(r->name)));
-	td_text(&s->p, 20, n ? values : NULL, n);
+	td_text(&s->p, 16, r->name, strnlen(r->name, sizeof(r->name)), TD_ALL);
+	td_text(&s->p, 20, n ? values : NULL, n, TD_ALL);
 	td_use(&s->used, TD_USDT);
 	return put(s, ev->rec->cpu, ev->time);
 }
@@ -257,8 +259,8 @@ static int on_task_new(struct sink *s, struct td_task *u, const struct event *ev
 	td_clean(parent, ev->task->comm);
 	memcpy(comm, r->comm, sizeof(r->comm));
 	td_clean(child, comm);
-	td_text(&s->p, 8, parent, strlen(parent));
-	td_text(&s->p, 16, child, strlen(child));
+	td_text(&s->p, 8, parent, strlen(parent), TD_ALL);
+	td_text(&s->p, 16, child, strlen(child), TD_ALL);
 	td_use(&s->used, TD_PROCESS_FORK);
 	return put(s, ev->rec->cpu, ev->time);
 }
@@ -290,7 +292,7 @@ static int tell_exec(struct sink *s, struct td_task *u)
 	td_begin(&s->p, TD_PROCESS_EXEC, u->task->tid, 20);
 	td_u32(&s->p, 12, u->task->tid);
 	td_u32(&s->p, 16, u->exec_old_tid);
-	td_text(&s->p, 8, exe, MIN((size_t)n, sizeof(exe) - 1));
+	td_text(&s->p, 8, exe, MIN((size_t)n, sizeof(exe) - 1), TD_ALL);
 	td_use(&s->used, TD_PROCESS_EXEC);
 	return put(s, u->exec_cpu, time);
 }
@@ -355,7 +357,6 @@ static int td_event(struct sink *s, const struct event *ev)
 	u = task_of(s, ev->task);
 	if (!u)
 		return -ENOMEM;
-	s->last = ev->time;
 	err = ev->kind == REC_TASK_EXEC ? 0 : tell_exec(s, u);
 	err = err ?: on_event[ev->kind](s, u, ev);
 	if (!err && !s->was_written)
@@ -404,12 +405,13 @@ static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *
 	td_u64(&s->p, 16, count[CLASS_SYSCALL]);
 	td_u64(&s->p, 24, count[CLASS_TASK]);
 	td_use(&s->used, TD_LOST);
+	s->has_news = true;
 	return td_lane_lost(l, all) ?: td_lane_add(l, time, &s->p);
 }
 
 static int td_checkpoint(struct sink *s)
 {
-	return write_all(s);
+	return s->has_news ? write_all(s) : 0;
 }
 
 /* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */

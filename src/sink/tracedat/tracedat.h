@@ -37,7 +37,6 @@ struct task;
 
 struct td_payload {
 	uint32_t len;
-	bool	 is_cut;	/* a text had no room */
 	uint8_t	 bytes[TD_PAYLOAD_MAX];
 };
 
@@ -46,8 +45,12 @@ void td_begin(struct td_payload *p, uint16_t id, uint32_t tid, uint32_t fixed);
 void td_u32(struct td_payload *p, uint32_t at, uint32_t v);
 void td_u64(struct td_payload *p, uint32_t at, uint64_t v);
 void td_bytes(struct td_payload *p, uint32_t at, const void *data, uint32_t len);
-/* A text behind all that is there, its place noted at @at as __data_loc does. NULL: none, which has length 0. */
-void td_text(struct td_payload *p, uint32_t at, const char *text, size_t len);
+/*
+ * A text behind all that is there, its place noted at @at as __data_loc does. NULL: none, which has length 0. What is
+ * longer than @most, or has no room, ends in "...".
+ */
+void td_text(struct td_payload *p, uint32_t at, const char *text, size_t len, size_t most);
+#define TD_ALL	SIZE_MAX
 /* Readers print line by line: what would break a line is shown as '?'. */
 void td_clean(char to[REC_COMM + 1], const char *comm);
 void td_comm(struct td_payload *p, uint32_t at, const char *comm);	/* into 16 bytes */
