@@ -262,7 +262,8 @@ static int find_frames(struct reader *r, struct piece *ret)
 
 /*
  * Of the FDEs found after @known, which begin at found[first], keep those that
- * lie in no symbol; give a symbol without a size that of its FDE.
+ * lie in no symbol; give a symbol without a size that of its FDE. A symbol in the middle
+ * of a frame is never probed, whatever it is called.
  */
 static void merge_frames(struct reader *r, size_t first)
 {
@@ -278,7 +279,7 @@ static void merge_frames(struct reader *r, size_t first)
 			end = MAX(end, r->found[at].addr + MAX(r->found[at].size, 1ul));
 		}
 		if (at && r->found[at - 1].addr == fde->addr)
-			r->found[at - 1].flags |= fde->flags;
+			r->found[at - 1].flags |= fde->flags | (fde->is_part ? FUNC_NEVER : 0);
 		else if (fde->addr >= end)
 			r->found[n++] = *fde;
 	}

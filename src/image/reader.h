@@ -45,7 +45,7 @@ struct found {
 	uint8_t	 entry_flags;			/* FUNC_* that hold at entry_site */
 	uint64_t seen;				/* the last instruction a site may be at */
 	bool	 is_scanned;			/* its branches are marked */
-	bool	 is_part;			/* gcc's cold half of another function: no function at all */
+	bool	 is_part;			/* the cold half of another function: no function at all */
 };
 
 struct reader {

@@ -83,12 +83,22 @@ struct code *reader_code(const struct reader *r, uint64_t addr)
 	return NULL;
 }
 
-/* gcc moves what it thinks unlikely out of line and calls it NAME.cold or, before gcc 9, NAME.cold.1. */
-static bool is_cold_part(const char *name)
+/*
+ * What is thought unlikely is moved out of line: gcc and clang call it NAME.cold or, before gcc 9, NAME.cold.1; BOLT NAME.cold.1
+ * and NAME.warm. It is jumped to in the middle of a frame: a return probe there would take a local variable for the return address.
+ */
+static bool is_part_of_function(const char *name)
 {
-	const char *dot = strstr(name, ".cold");
+	static const char *const ends[] = { ".cold", ".warm" };
 
-	return dot && dot != name && (!dot[5] || dot[5] == '.');
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		size_t len = strlen(ends[i]);
+		const char *dot = strstr(name, ends[i]);
+
+		if (dot && dot != name && (!dot[len] || dot[len] == '.'))
+			return true;
+	}
+	return false;
 }
 
 /* The name a user would expect: one others can call, without the library's own underscores. */
@@ -116,7 +126,7 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 	f->size = span ? MIN(sym->st_size, span->addr + span->len - sym->st_value) : 0;
 	f->rank = rank_of(sym, name);
 	f->site_class = r->facts_only ? SITE_REFUSED : 0;
-	f->is_part = is_cold_part(name);
+	f->is_part = is_part_of_function(name);
 	f->flags = name_flags(name, r->img->is_go);
 	if (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
 		f->flags |= FUNC_NEVER | FUNC_RESOLVER;

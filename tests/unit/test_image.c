@@ -184,6 +184,25 @@ TEST(image_leaves_out_the_cold_half_of_a_function)
 	CHECK(stripped->func_count <= img->func_count);
 }
 
+/* As BOLT and others name what they move; no return address lies where such a piece begins. */
+TEST(image_never_probes_what_begins_in_the_middle_of_a_frame)
+{
+	SCRATCH;
+	__cleanup(image_destroyp) struct image *warm = NULL, *other = NULL;
+
+	CHECK(build("program", "program.c", program_c, "-O2"));
+	if (!run("nm '%s' | grep -q 'rare.cold'", in_dir("program")))
+		SKIP("this compiler makes no cold half here");
+	CHECK(run("cd '%s' && objcopy --redefine-sym rare.cold=rare.warm program warm && "
+		  "objcopy --redefine-sym rare.cold=rare.moved program other", in_dir(".")));
+	warm = read_image(in_dir("warm"));
+	CHECK(func_named(warm, "rare", false) && !func_named(warm, "rare.warm", false));
+	other = read_image(in_dir("other"));
+	CHECK(func_named(other, "rare.moved", false));
+	CHECK_INT(func_named(other, "rare.moved", false)->flags & FUNC_NEVER, FUNC_NEVER);
+	CHECK_INT(func_named(other, "rare", false)->flags & FUNC_NEVER, 0);
+}
+
 TEST(image_finds_functions_of_a_stripped_program_by_its_unwind_tables)
 {
 	SCRATCH;
