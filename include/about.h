@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "kevent.h"
 #include "record.h"
 
 struct about {
@@ -22,6 +23,7 @@ struct about {
 	double	       load[3];
 	unsigned       string_bytes;	/* -s: at most this much of a text is shown */
 
+	struct tracepoints tracepoints;	/* the events EVENT_TRACEPOINT and on */
 	uint64_t       start;		/* ns, CLOCK_MONOTONIC */
 	int64_t	       utc_offset;	/* ns: CLOCK_REALTIME minus CLOCK_MONOTONIC */
 

@@ -11,6 +11,7 @@
 
 #include "argspec.h"
 #include "kernel.h"
+#include "kevent.h"
 #include "record.h"
 #include "sink.h"
 #include "task.h"
@@ -44,6 +45,9 @@ struct config {
 	bool	    libraries;		/* one of them has an @LIB */
 	struct usdt_pattern *usdt;	/* --usdt=[LIB:]PROVIDER:NAME: which USDT probes; none: none */
 	size_t	    usdt_count;
+	unsigned    events;		/* -e GROUP or SUBSYS:EVENT: EVENT_BIT() of each; what the formats want when none is chosen */
+	struct tracepoints tracepoints;	/* -e SUBSYS:EVENT: others */
+	bool	    events_chosen;	/* by -e or --no-events */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	struct argspecs args;		/* -A, -R */

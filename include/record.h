@@ -33,6 +33,7 @@ enum rec_kind {
 	REC_FUNC_ENTRY_ARGS,	/* struct rec_func_args: an entry, with arguments */
 	REC_FUNC_EXIT_ARGS,	/* struct rec_func_args: an exit, with the result */
 	REC_USDT,		/* struct rec_usdt */
+	REC_EVENT,		/* struct rec_event */
 	REC_KINDS
 };
 
@@ -41,6 +42,7 @@ enum rec_class {
 	CLASS_TASK,		/* task life and images */
 	CLASS_SYSCALL,
 	CLASS_FUNCTION,		/* and USDT probes */
+	CLASS_EVENT,		/* events of the kernel's own tracepoints */
 	REC_CLASSES
 };
 
@@ -225,9 +227,78 @@ struct rec_usdt {
 	char		values[];	/* as of struct rec_func_args; TEXT_FAULT: not known, or could not be read */
 };
 
+/* Of older recordings it is shorter: rec_lost_count(). */
 struct rec_lost {
 	struct rec_hdr	hdr;
 	__u64		count[REC_CLASSES];	/* since the last such record of this task or CPU */
+};
+
+#define REC_LOST_LEAST	(sizeof(struct rec_hdr) + 3 * sizeof(__u64))	/* bytes, as long as there were three classes */
+
+static inline __u64 rec_lost_count(const struct rec_lost *r, unsigned int class)
+{
+	return r->hdr.size >= sizeof(r->hdr) + (class + 1) * sizeof(r->count[0]) ? r->count[class] : 0;
+}
+
+/* The kernel's own tracepoints that have a program of their own; the rows are in src/kevent.c. */
+enum kernel_event {
+	EVENT_SCHED_SWITCH,	/* struct event_sched_switch */
+	EVENT_SCHED_WAKEUP,	/* struct event_sched_wakeup */
+	EVENT_SCHED_WAKEUP_NEW,	/* the same */
+	EVENT_SCHED_MIGRATE,	/* struct event_sched_migrate */
+	EVENT_SIGNAL_GENERATE,	/* struct event_signal_generate */
+	EVENT_SIGNAL_DELIVER,	/* struct event_signal_deliver */
+	EVENT_PAGE_FAULT,	/* struct event_page_fault */
+	EVENT_TRACEPOINT,	/* from here on those that were asked for by name, in the order of about.h */
+};
+
+#define TRACEPOINTS_MAX	1024u	/* of those by name */
+
+/*
+ * A tracepoint of the kernel was hit by the task in the header, which may be one that is not recorded: an event is
+ * recorded when either who caused it or whom it is about is. What follows is laid out as the kernel lays the event out
+ * behind the 8 bytes that all its events begin with; places within it (__data_loc) count from these 8.
+ */
+struct rec_event {
+	struct rec_hdr	hdr;
+	__u32		event;		/* enum kernel_event */
+	__u32		len;		/* bytes of field[] in use */
+	char		field[];
+};
+
+struct event_sched_switch {
+	char	prev_comm[REC_COMM];
+	__s32	prev_pid, prev_prio;
+	__s64	prev_state;		/* 0: runnable; 0x100: and pushed aside; else one bit of TASK_REPORT, or 0x80: idle */
+	char	next_comm[REC_COMM];
+	__s32	next_pid, next_prio;
+};
+
+struct event_sched_wakeup {
+	char	comm[REC_COMM];
+	__s32	pid, prio, target_cpu, pad;
+};
+
+struct event_sched_migrate {
+	char	comm[REC_COMM];
+	__s32	pid, prio, orig_cpu, dest_cpu;
+};
+
+struct event_signal_generate {
+	__s32	sig, error, code;	/* as in siginfo_t */
+	char	comm[REC_COMM];		/* of whom it is for, as pid */
+	__s32	pid;
+	__s32	group;			/* 1: for the process, 0: for the thread */
+	__s32	result;			/* 0: delivered, 1: ignored, 2: already pending, 3, 4: lost */
+};
+
+struct event_signal_deliver {
+	__s32	sig, error, code, pad;
+	__u64	handler, flags;		/* struct sigaction's */
+};
+
+struct event_page_fault {
+	__u64	address, ip, error_code;
 };
 
 /* What BPF takes along from a syscall argument. */
@@ -261,6 +332,8 @@ _Static_assert(sizeof(struct rec_sys_exit) == 40 && sizeof(struct rec_func) == 4
 _Static_assert(sizeof(struct rec_func_held) == 48 && sizeof(struct rec_sys_held) == 88, "no holes");
 _Static_assert(sizeof(struct rec_func_args) == 48 && sizeof(struct rec_value) == 8, "no holes");
 _Static_assert(sizeof(struct rec_usdt) == 120, "no holes");
+_Static_assert(sizeof(struct rec_event) == 32 && sizeof(struct event_sched_switch) == 56, "no holes");
+_Static_assert(sizeof(struct event_signal_generate) == 40 && sizeof(struct event_signal_deliver) == 32, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 
 #endif

@@ -164,6 +164,7 @@ void about_destroy(struct about *a)
 	for (char **word = a->argv; word && *word; word++)
 		free(*word);
 	free(a->argv);
+	tracepoints_release(&a->tracepoints);
 	free(a->cmdline);
 	free(a->exe);
 	free(a->hostname);

@@ -300,6 +300,8 @@ int config_parse(struct config **ret, int argc, char **argv)
 		return err;
 	if (!cfg->sink_count && !cfg->raw)
 		cfg->sink[cfg->sink_count++] = usual_sink(cfg->output);
+	for (unsigned i = 0; i < cfg->sink_count && !cfg->events_chosen; i++)
+		cfg->events |= cfg->sink[i]->events;
 	*ret = TAKE(cfg);
 	return 0;
 }
@@ -316,6 +318,7 @@ void config_destroy(struct config *cfg)
 	for (size_t i = 0; i < cfg->usdt_count; i++)
 		usdt_pattern_release(&cfg->usdt[i]);
 	free(cfg->usdt);
+	tracepoints_release(&cfg->tracepoints);
 	free(cfg->exec_path);
 	free(cfg->exe);
 	free(cfg->target);

@@ -360,18 +360,63 @@ int set_least_time(struct config *cfg, const struct opt *opt, const char *word, 
 	return set_time_in(cfg, opt, word, value, "ns", "5ms or 1.5us");
 }
 
-/* strace's -e: trace=SET, t=SET, or a SET alone. */
+/* Call @each of the words between the commas of @value. */
+static int each_word(struct config *cfg, const char *word, const char *value,
+		     int (*each)(struct config *cfg, const char *word, const char *value))
+{
+	__cleanup(free_ptr) char *words = strdup(value);
+	char *rest = words, *one;
+	int err = words ? 0 : -ENOMEM;
+
+	while (!err && (one = strsep(&rest, ",")))
+		err = each(cfg, word, one);
+	return err;
+}
+
+static int add_event(struct config *cfg, const char *word, const char *value)
+{
+	cfg->events_chosen = true;
+	return kevent_choose(&cfg->events, &cfg->tracepoints, word, value);
+}
+
+int set_events(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	return each_word(cfg, word, value, add_event);
+}
+
+int set_no_events(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt, (void)word, (void)value;
+	cfg->events_chosen = true;
+	cfg->events = 0;
+	tracepoints_release(&cfg->tracepoints);
+	return 0;
+}
+
+/* Does a list of -e begin with what is an event, not a system call? */
+static bool is_of_events(const char *value)
+{
+	char first[256];
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(value, ","), value);
+	return kevent_is_group(first);
+}
+
+/* strace's -e: trace=SET, t=SET, or a SET alone; and the events of the kernel. */
 int set_expression(struct config *cfg, const struct opt *opt, const char *word, const char *value)
 {
 	size_t n = strcspn(value, "=");
 
 	if (!strncmp(value, "usdt:", 5))
 		return set_usdt(cfg, opt, word, value + 5);
+	if (!value[n] && is_of_events(value))
+		return set_events(cfg, opt, word, value);
 	if (!value[n])
 		return set_syscalls(cfg, opt, word, value);
 	if ((n == 5 && !strncmp(value, "trace", n)) || (n == 1 && *value == 't'))
 		return set_syscalls(cfg, opt, word, value + n + 1);
-	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET' and 'usdt:PROVIDER:NAME' are", word, (int)n, value);
+	fail(0, "%s: '%.*s=' is not built yet, only 'trace=SET', 'SUBSYS:EVENT' and 'usdt:PROVIDER:NAME' are", word, (int)n, value);
 	return -EINVAL;
 }
 

@@ -308,6 +308,7 @@ static int describe(struct recording *r)
 {
 	int err = about_create(&r->about, r->cfg->argv, NULL);
 
+	err = err ?: tracepoints_copy(&r->about->tracepoints, &r->cfg->tracepoints);
 	if (!err && r->target) {
 		free(r->about->exe);
 		r->about->exe = strdup(target_exe(r->target));
@@ -395,13 +396,16 @@ static uint64_t lost_in_all(const struct recording *r)
 static void say_loss(const struct recording *r)
 {
 	const uint64_t *lost = r->counts.lost;
+	char events[40] = "";
 
 	if (!lost_in_all(r)) {
 		say("lost: nothing");
 		return;
 	}
-	say("lost: %lu function, %lu syscall, %lu task records; larger rings help: -b %zuM", lost[CLASS_FUNCTION],
-	    lost[CLASS_SYSCALL], lost[CLASS_TASK], MAX(r->cfg->ring_bytes >> 19, (size_t)1));
+	if (lost[CLASS_EVENT])
+		snprintf(events, sizeof(events), ", %lu event", lost[CLASS_EVENT]);
+	say("lost: %lu function, %lu syscall, %lu task%s records; larger rings help: -b %zuM", lost[CLASS_FUNCTION],
+	    lost[CLASS_SYSCALL], lost[CLASS_TASK], events, MAX(r->cfg->ring_bytes >> 19, (size_t)1));
 }
 
 static void say_cost(const struct recording *r)
@@ -418,12 +422,15 @@ static void say_written(const struct recording *r)
 {
 	char command[4096];
 
-	char probes[48] = "";
+	char more[96] = "";
+	int len = 0;
 
 	if (r->counts.probes)
-		snprintf(probes, sizeof(probes), ", %lu USDT probe hits", r->counts.probes);
+		len = snprintf(more, sizeof(more), ", %lu USDT probe hits", r->counts.probes);
+	if (r->counts.kernel_events)
+		snprintf(more + len, sizeof(more) - len, ", %lu kernel events", r->counts.kernel_events);
 	say("wrote '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", output_path(r->output), r->counts.functions,
-	    r->counts.syscalls, probes, r->counts.tasks, out_total() / 1e6);
+	    r->counts.syscalls, more, r->counts.tasks, out_total() / 1e6);
 	for (unsigned i = 0; i < r->cfg->sink_count; i++) {
 		const struct sink_ops *ops = r->cfg->sink[i];
 		int n = snprintf(command, sizeof(command), ops->open_with, output_sink_path(r->output, i));

@@ -11,7 +11,7 @@
 #include "image.h"
 #include "out.h"
 
-#define RAW_MAGIC	"RECRAW1\n"
+#define RAW_MAGIC	"RECRAW2\n"	/* 1: loss was counted in three classes, and there were no tracepoints */
 #define CHUNKS_MAX	4096
 #define BLOCK_MAX	(1ull << 32)
 
@@ -19,6 +19,7 @@ enum block_type {
 	BLOCK_ABOUT = 1,	/* struct raw_about, then its strings, each ended by a NUL */
 	BLOCK_IMAGE,		/* as image_pack() makes it */
 	BLOCK_ROUND,		/* struct raw_round, then chunk lengths (u64 each), then the chunks */
+	BLOCK_TRACEPOINT,	/* of about: its system, name and format, each ended by a NUL; before that block, in order */
 };
 
 struct block_hdr {
@@ -38,8 +39,10 @@ struct raw_about {
 	uint32_t cpus_online, cpus_possible, string_bytes;
 	int32_t	 exit_status;
 	struct rusage usage;
-	uint64_t lost[REC_CLASSES];
+	uint64_t lost[REC_CLASSES];	/* three of them with magic 1 */
 };
+
+#define ABOUT_LEAST	(sizeof(struct raw_about) - (REC_CLASSES - 3) * sizeof(uint64_t))
 
 struct raw {
 	struct out *out;
@@ -134,9 +137,21 @@ static int write_about(struct raw *raw, const struct about *a)
 	return out_error(raw->out);
 }
 
+static void write_tracepoint(struct raw *raw, const struct tracepoint *tp)
+{
+	begin_block(raw, BLOCK_TRACEPOINT, strlen(tp->system) + strlen(tp->name) + strlen(tp->format) + 3);
+	add_string(raw->out, tp->system);
+	add_string(raw->out, tp->name);
+	add_string(raw->out, tp->format);
+}
+
 int raw_seal(struct raw *raw, const struct about *about)
 {
-	int err = about ? write_about(raw, about) : 0;
+	int err;
+
+	for (size_t i = 0; about && i < about->tracepoints.count; i++)
+		write_tracepoint(raw, &about->tracepoints.tp[i]);
+	err = about ? write_about(raw, about) : 0;
 
 	err = out_seal(raw->out) ?: err;
 	out_destroy(raw->out);
@@ -188,12 +203,17 @@ static int read_block(int fd, uint64_t at, struct block_hdr *h, void **ret, uint
 	return err;
 }
 
+/* The bytes before the strings of its block of type BLOCK_ABOUT, or a negative errno. */
 static int check_magic(int fd)
 {
 	char magic[8];
 	int err = read_at(fd, 0, magic, sizeof(magic));
 
-	return err ?: memcmp(magic, RAW_MAGIC, sizeof(magic)) ? -EBADMSG : 0;
+	if (err)
+		return err;
+	if (!memcmp(magic, "RECRAW1\n", sizeof(magic)))
+		return ABOUT_LEAST;
+	return memcmp(magic, RAW_MAGIC, sizeof(magic)) ? -EBADMSG : (int)sizeof(struct raw_about);
 }
 
 /* The next NUL-ended string of a block, as a copy; NULL when there is none. */
@@ -227,20 +247,17 @@ static int unpack_strings(struct about *a, const char *at, const char *end)
 	return 0;
 }
 
-static int unpack_about(struct about **ret, const void *data, size_t len)
+/* @head: bytes before the strings. */
+static int unpack_about(struct about *a, const void *data, size_t len, size_t head)
 {
-	const struct raw_about *h = data;
-	struct about *a;
-	int err;
+	struct raw_about copy = {}, *h = &copy;
 
-	if (len < sizeof(*h))
+	if (len < head)
 		return -EBADMSG;
+	memcpy(h, data, head);
 	for (int i = 0; i < REC_CLASSES; i++)
 		if (h->lost[i] > LOST_MAX)
 			return -EBADMSG;
-	a = calloc(1, sizeof(*a));
-	if (!a)
-		return -ENOMEM;
 	a->start = h->start;
 	a->end = h->end;
 	a->mem_free = h->mem_free;
@@ -253,33 +270,54 @@ static int unpack_about(struct about **ret, const void *data, size_t len)
 	a->exit_status = h->exit_status;
 	a->usage = h->usage;
 	memcpy(a->lost, h->lost, sizeof(a->lost));
-	err = unpack_strings(a, (const char *)data + sizeof(*h), (const char *)data + len);
-	if (err)
-		about_destroy(a);
-	else
-		*ret = a;
+	return unpack_strings(a, (const char *)data + head, (const char *)data + len);
+}
+
+static int unpack_tracepoint(struct about *a, const char *at, size_t len)
+{
+	const char *end = at + len;
+	struct tracepoint tp = {};
+	int err = -EBADMSG;
+
+	tp.system = next_string(&at, end);
+	tp.name = next_string(&at, end);
+	tp.format = next_string(&at, end);
+	if (tp.system && tp.name && tp.format && a->tracepoints.count < TRACEPOINTS_MAX)
+		err = tracepoints_add(&a->tracepoints, &tp);
+	free(tp.system);
+	free(tp.name);
+	free(tp.format);
 	return err;
 }
+
+DEFINE_CLEANUP(about_destroy, struct about *)
 
 /* They are the last block; a recording that was cut short has none. */
 int raw_about(int fd, struct about **ret)
 {
-	uint64_t at = 8, next;
+	__cleanup(about_destroyp) struct about *a = NULL;
+	int head = check_magic(fd), err = MIN(head, 0);
+	uint64_t at = 8, next = 8;
 	struct block_hdr h;
-	int err = check_magic(fd);
 
 	if (err)
 		return err;
-	while (!err) {
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	for (; !err; at = next) {
 		__cleanup(free_ptr) void *body = NULL;
 
 		err = read_block(fd, at, &h, &body, &next);
-		if (!err && h.type == BLOCK_ABOUT) {
-			err = unpack_about(ret, body, h.bytes);
-			if (!err)
-				return 0;
-		}
-		at = next;
+		if (!err && h.type == BLOCK_TRACEPOINT)
+			err = unpack_tracepoint(a, body, h.bytes);
+		if (err || h.type != BLOCK_ABOUT)
+			continue;
+		err = unpack_about(a, body, h.bytes, head);
+		if (err)
+			break;
+		*ret = TAKE(a);
+		return 0;
 	}
 	return err == 1 || err == -EBADMSG ? -ENODATA : err;
 }
@@ -349,7 +387,7 @@ int raw_push(int fd, struct queue *q)
 	uint64_t at = 8, next = 0;
 	struct block_hdr h;
 	struct round *end;
-	int err = check_magic(fd);
+	int err = MIN(check_magic(fd), 0);
 
 	while (!err) {
 		__cleanup(free_ptr) void *body = NULL;

@@ -3,6 +3,7 @@
  */
 #include "base.h"
 #include "flow/record.h"
+#include "kevent.h"
 
 #define ROW(kind, type, cls)	[kind] = { #kind, sizeof(struct type), cls }
 
@@ -22,6 +23,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_FUNC_ENTRY_ARGS, rec_func_args, CLASS_FUNCTION),
 	ROW(REC_FUNC_EXIT_ARGS,	 rec_func_args, CLASS_FUNCTION),
 	ROW(REC_USDT,	    rec_usdt,	    CLASS_FUNCTION),
+	ROW(REC_EVENT,	    rec_event,	    CLASS_EVENT),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -98,7 +100,7 @@ static bool are_plain(const char *at, uint32_t len)
 static bool counts_are_sane(const struct rec_lost *r)
 {
 	for (int i = 0; i < REC_CLASSES; i++)
-		if (r->count[i] > LOST_MAX)
+		if (rec_lost_count(r, i) > LOST_MAX)
 			return false;
 	return true;
 }
@@ -113,12 +115,17 @@ static bool is_entry(uint16_t kind)
 	return kind == REC_FUNC_ENTRY || kind == REC_FUNC_ENTRY_ARGS || kind == REC_SYS_ENTER;
 }
 
+static size_t least_size(uint16_t kind)
+{
+	return kind == REC_LOST || kind == REC_TASK_LOST ? REC_LOST_LEAST : record_kinds[kind].size;
+}
+
 bool record_is_sane(const struct rec_hdr *rec, size_t room)
 {
 	const char *end;
 
 	if (room < sizeof(*rec) || rec->size > room || rec->size % 8 || !rec->kind || rec->kind >= REC_KINDS ||
-	    rec->size < record_kinds[rec->kind].size)
+	    rec->size < least_size(rec->kind))
 		return false;
 	end = (const char *)rec + rec->size;
 	if (rec->flags & REC_F_HELD) {
@@ -156,6 +163,12 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 
 		return !r->name[USDT_NAME_MAX - 1] && values_are_sane(r->values, r->values_len, end, true) &&
 		       are_plain(r->values, r->values_len);
+	}
+	case REC_EVENT: {
+		const struct rec_event *r = (const void *)rec;
+
+		return r->event < EVENT_TRACEPOINT + TRACEPOINTS_MAX && r->len <= end - r->field &&
+		       r->len >= kernel_event_bytes(r->event);
 	}
 	case REC_TASK_LOST:
 	case REC_LOST:

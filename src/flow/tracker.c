@@ -526,6 +526,18 @@ static int on_usdt(struct tracker *tr, struct task *t, const struct rec_hdr *rec
 	return err ?: tell(tr, t, rec);
 }
 
+/* Told as it comes: it may be of a task that is not recorded, or that has just exited. */
+static int on_kernel_event(struct tracker *tr, const struct rec_hdr *rec)
+{
+	struct task *t = task_find(tr, rec->tid);
+	struct event ev = {
+		.rec = rec, .task = t && t->is_told ? t : NULL, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind,
+	};
+
+	tr->counts.kernel_events++;
+	return segment_event(tr->segment, &ev);
+}
+
 static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const struct rec_hdr *) = {
 	[REC_TASK_NEW]	 = on_task_new,
 	[REC_TASK_EXEC]	 = on_task_exec,
@@ -548,8 +560,8 @@ static int on_lost(struct tracker *tr, const struct rec_lost *r)
 	uint64_t count[REC_CLASSES];
 
 	for (int i = 0; i < REC_CLASSES; i++) {
-		count[i] = r->count[i];
-		tr->counts.lost[i] += r->count[i];
+		count[i] = rec_lost_count(r, i);
+		tr->counts.lost[i] += count[i];
 	}
 	return segment_lost(tr->segment, r->hdr.cpu, tr->calls.time, count);
 }
@@ -572,6 +584,8 @@ int tracker_record(void *tracker, const struct rec_hdr *rec)
 		tr->counts.late++;
 	if (rec->kind == REC_LOST)
 		return on_lost(tr, (const void *)rec);
+	if (rec->kind == REC_EVENT)
+		return on_kernel_event(tr, rec);
 	t = task_of(tr, rec);
 	if (!t)
 		return -ENOMEM;

@@ -45,6 +45,11 @@ int links_attach(struct links *l, struct bpf_program *prog)
 	return links_keep(l, link, NULL);
 }
 
+int links_attach_loaded(struct links *l, struct bpf_program *prog)
+{
+	return bpf_program__autoload(prog) ? links_attach(l, prog) : 0;
+}
+
 /*
  * The kernel waits for a grace period, a twentieth of a second, for each link that
  * is let go. Let go by a thread each, they wait together.

@@ -24,6 +24,7 @@ struct links {
 
 /* Attach a tracepoint program to what its section names. Says why it failed. */
 int  links_attach(struct links *l, struct bpf_program *prog);
+int  links_attach_loaded(struct links *l, struct bpf_program *prog);	/* if it was to be loaded */
 int  links_keep(struct links *l, struct bpf_link *link, const struct probed *file);	/* takes @link */
 int  links_keep_fd(struct links *l, int fd, const struct probed *file);			/* takes @fd */
 bool links_has(const struct links *l, const struct probed *file);	/* any of that file? */

@@ -11,6 +11,10 @@ const struct source_ops *const sources[] = {
 	&source_filter,		/* what it held back is sent before what ends it: at each tracepoint it comes first */
 	&source_task,
 	&source_syscall,
+	&source_sched,
+	&source_signal,
+	&source_fault,
+	&source_tracepoint,
 	&source_unwind,		/* before the returns it makes safe */
 	&source_trigger,
 	&source_rate,

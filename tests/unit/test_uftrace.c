@@ -820,7 +820,7 @@ TEST(frames_end_when_we_say_so_at_longjmp_and_at_an_exec_that_fails)
 
 static void lose(struct desk *d, struct task *t, uint64_t calls, uint64_t functions)
 {
-	struct rec_lost rec = { .hdr = { .time = d->now += 10, .kind = REC_TASK_LOST } };
+	struct rec_lost rec = { .hdr = { .time = d->now += 10, .kind = REC_TASK_LOST, .size = sizeof(rec) } };
 
 	rec.count[CLASS_SYSCALL] = calls;
 	rec.count[CLASS_FUNCTION] = functions;

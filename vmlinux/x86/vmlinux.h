@@ -27,6 +27,7 @@ typedef struct {
 
 struct thread_info {
 	u32 status;
+	u32 cpu;
 };
 
 struct mm_struct;
@@ -75,6 +76,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int ptrace;
 	struct mm_struct *mm;
+	int exit_state;
 	int exit_code;
 	int prio;
 	pid_t pid;
@@ -275,6 +277,22 @@ struct cgroup {
 
 struct fs_struct {
 	struct path root;
+};
+
+struct kernel_siginfo {
+	struct {
+		int si_errno;
+		int si_code;
+	};
+};
+
+struct sigaction {
+	void *sa_handler;
+	long unsigned int sa_flags;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
 };
 
 struct bpf_iter__task {

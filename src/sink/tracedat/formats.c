@@ -23,6 +23,11 @@ struct event_format {
 #define S(declaration, offset, size)	{ declaration, offset, size, true }
 #define INDENT	"\"%*s"		/* by REC->depth */
 
+#define WAKEUP_FIELDS									\
+	U("char comm[16]", 8, 16), S("pid_t pid", 24, 4), S("int prio", 28, 4), S("int target_cpu", 32, 4)
+#define WAKEUP_PRINT									\
+	"\"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, REC->target_cpu"
+
 static const struct event_format formats[] = {
 	{ TD_PROCESS_FORK, "sched", "sched_process_fork", {
 		U("__data_loc char[] parent_comm", 8, 4), S("pid_t parent_pid", 12, 4),
@@ -37,6 +42,32 @@ static const struct event_format formats[] = {
 		U("bool group_dead", 32, 1), S("int exit_code", 36, 4) },
 	  "\"comm=%s pid=%d prio=%d group_dead=%s exit_code=%d\", REC->comm, REC->pid, REC->prio, "
 	  "REC->group_dead ? \"true\" : \"false\", REC->exit_code" },
+	{ TD_EVENTS + EVENT_SCHED_SWITCH, "sched", "sched_switch", {
+		U("char prev_comm[16]", 8, 16), S("pid_t prev_pid", 24, 4), S("int prev_prio", 28, 4), S("long prev_state", 32, 8),
+		U("char next_comm[16]", 40, 16), S("pid_t next_pid", 56, 4), S("int next_prio", 60, 4) },
+	  "\"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d\", REC->prev_comm, "
+	  "REC->prev_pid, REC->prev_prio, (REC->prev_state & 0xff) ? __print_flags(REC->prev_state & 0xff, \"|\", { 0x1, \"S\" }, "
+	  "{ 0x2, \"D\" }, { 0x4, \"T\" }, { 0x8, \"t\" }, { 0x10, \"X\" }, { 0x20, \"Z\" }, { 0x40, \"P\" }, { 0x80, \"I\" }) "
+	  ": \"R\", REC->prev_state & 0x100 ? \"+\" : \"\", REC->next_comm, REC->next_pid, REC->next_prio" },
+	{ TD_EVENTS + EVENT_SCHED_WAKEUP, "sched", "sched_wakeup", { WAKEUP_FIELDS }, WAKEUP_PRINT },
+	{ TD_EVENTS + EVENT_SCHED_WAKEUP_NEW, "sched", "sched_wakeup_new", { WAKEUP_FIELDS }, WAKEUP_PRINT },
+	{ TD_EVENTS + EVENT_SCHED_MIGRATE, "sched", "sched_migrate_task", {
+		U("char comm[16]", 8, 16), S("pid_t pid", 24, 4), S("int prio", 28, 4), S("int orig_cpu", 32, 4),
+		S("int dest_cpu", 36, 4) },
+	  "\"comm=%s pid=%d prio=%d orig_cpu=%d dest_cpu=%d\", REC->comm, REC->pid, REC->prio, REC->orig_cpu, REC->dest_cpu" },
+	{ TD_EVENTS + EVENT_SIGNAL_GENERATE, "signal", "signal_generate", {
+		S("int sig", 8, 4), S("int errno", 12, 4), S("int code", 16, 4), U("char comm[16]", 20, 16), S("pid_t pid", 36, 4),
+		S("int group", 40, 4), S("int result", 44, 4) },
+	  "\"sig=%d errno=%d code=%d comm=%s pid=%d grp=%d res=%d\", REC->sig, REC->errno, REC->code, REC->comm, REC->pid, "
+	  "REC->group, REC->result" },
+	{ TD_EVENTS + EVENT_SIGNAL_DELIVER, "signal", "signal_deliver", {
+		S("int sig", 8, 4), S("int errno", 12, 4), S("int code", 16, 4), U("unsigned long sa_handler", 24, 8),
+		U("unsigned long sa_flags", 32, 8) },
+	  "\"sig=%d errno=%d code=%d sa_handler=%lx sa_flags=%lx\", REC->sig, REC->errno, REC->code, REC->sa_handler, "
+	  "REC->sa_flags" },
+	{ TD_EVENTS + EVENT_PAGE_FAULT, "exceptions", "page_fault_user", {
+		U("unsigned long address", 8, 8), U("unsigned long ip", 16, 8), U("unsigned long error_code", 24, 8) },
+	  "\"address=0x%lx ip=0x%lx error_code=0x%lx\", REC->address, REC->ip, REC->error_code" },
 	{ TD_TASK_RENAME, "task", "task_rename", {
 		S("pid_t pid", 8, 4), U("char oldcomm[16]", 12, 16), U("char newcomm[16]", 28, 16) },
 	  "\"pid=%d oldcomm=%s newcomm=%s\", REC->pid, REC->oldcomm, REC->newcomm" },
@@ -63,8 +94,8 @@ static const struct event_format formats[] = {
 		U("u32 depth", 8, 4), U("u32 tgid", 12, 4), U("__data_loc char[] probe", 16, 4), U("__data_loc char[] args", 20, 4) },
 	  INDENT "%s(%s)\", REC->depth * 2, \"\", __get_str(probe), __get_str(args)" },
 	{ TD_LOST, "recorder", "lost", {
-		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8) },
-	  "\"%llu function, %llu syscall, %llu task records\", REC->function, REC->syscall, REC->task" },
+		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8), U("u64 event", 32, 8) },
+	  "\"%llu function, %llu syscall, %llu task, %llu event records\", REC->function, REC->syscall, REC->task, REC->event" },
 };
 
 void td_format_begin(struct out *o, const char *name, unsigned id)
@@ -122,9 +153,10 @@ static void begin_system(struct out *o, const char *name, unsigned count)
 	out_u32(o, count);
 }
 
-int td_formats_write(struct out *o, const struct td_used *used, const struct td_syscalls *calls)
+int td_formats_write(struct out *o, const struct td_used *used, const struct td_syscalls *calls,
+		     const struct tracepoints *tps)
 {
-	unsigned systems = td_syscalls_count(used) > 0;
+	unsigned systems = (td_syscalls_count(used) > 0) + td_kevents_systems(tps, used);
 	int err = 0;
 
 	for (const struct event_format *e = formats; e < formats + ARRAY_SIZE(formats); e++)
@@ -140,5 +172,6 @@ int td_formats_write(struct out *o, const struct td_used *used, const struct td_
 		begin_system(o, "syscalls", td_syscalls_count(used));
 		err = td_syscalls_formats(o, used, calls);
 	}
+	err = err ?: td_kevents_formats(o, tps, used);
 	return err ?: out_error(o);
 }

@@ -54,7 +54,7 @@ static int write_section(struct out *o, enum td_section id, const struct td_meta
 		write_text(o, "header_event", header_event);
 		return 0;
 	case TD_EVENT_FORMATS:
-		return td_formats_write(o, a->used, a->calls);
+		return td_formats_write(o, a->used, a->calls, &a->about->tracepoints);
 	case TD_CMDLINES:
 		return td_names_write(o, a->names);
 	default:				/* none of ftrace's own events, no kernel symbols, no printk formats */

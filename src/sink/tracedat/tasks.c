@@ -8,6 +8,8 @@
 #include "sink/tracedat/tracedat.h"
 #include "task.h"
 
+#define NOTED	1024	/* a power of two */
+
 struct name {
 	uint32_t tid, order;
 	char	 comm[REC_COMM];
@@ -22,6 +24,7 @@ struct td_names {
 	struct td_task *alive;
 	struct name    *name;		/* of tasks that have ended */
 	size_t		name_count, name_room;
+	struct name     noted[NOTED];	/* by the last bits of tid: what was added last */
 	struct process *process;
 	size_t		process_count, process_room;
 };
@@ -65,22 +68,34 @@ struct td_task *td_task_begin(struct td_names *n, const struct task *t)
 	return u;
 }
 
-static int add_name(struct td_names *n, const struct task *t)
+static int add_name(struct td_names *n, uint32_t tid, const char *comm)
 {
 	struct name *name;
 
 	if (grow(&n->name, &n->name_room, n->name_count, sizeof(*n->name)))
 		return -ENOMEM;
 	name = &n->name[n->name_count];
-	name->tid = t->tid;
+	name->tid = tid;
 	name->order = n->name_count++;
-	memcpy(name->comm, t->comm, sizeof(name->comm));
+	memcpy(name->comm, comm, sizeof(name->comm));
 	return 0;
+}
+
+/* The idle task, 0, has a name with every reader. Most switches are between a few tasks. */
+void td_names_note(struct td_names *n, uint32_t tid, const char comm[REC_COMM])
+{
+	struct name *known = &n->noted[tid & (NOTED - 1)];
+
+	if (!tid || (known->tid == tid && !memcmp(known->comm, comm, REC_COMM)))
+		return;
+	known->tid = tid;
+	memcpy(known->comm, comm, REC_COMM);
+	(void)add_name(n, tid, comm);
 }
 
 void td_task_end(struct td_names *n, struct td_task *u)
 {
-	(void)add_name(n, u->task);
+	(void)add_name(n, u->task->tid, u->task->comm);
 	*u->link = u->next;
 	if (u->next)
 		u->next->link = u->link;
@@ -130,7 +145,7 @@ int td_names_write(struct out *o, struct td_names *n)
 	if (err)
 		return err;
 	for (struct td_task *u = n->alive; u && !err; u = u->next)
-		err = add_name(n, u->task);
+		err = add_name(n, u->task->tid, u->task->comm);
 	qsort(n->name, n->name_count, sizeof(*n->name), by_tid);
 	for (size_t i = 0; i < n->name_count; i++) {
 		if (i + 1 == n->name_count || n->name[i + 1].tid != n->name[i].tid)

@@ -323,6 +323,23 @@ static int on_task_exit(struct sink *s, struct td_task *u, const struct event *e
 	return put(s, ev->rec->cpu, ev->time);
 }
 
+/* ---- the kernel's events ---- */
+
+static int on_kernel_event(struct sink *s, const struct event *ev)
+{
+	const struct rec_event *r = (const void *)ev->rec;
+	const struct event_sched_switch *e = (const void *)r->field;
+
+	if (r->event >= EVENT_TRACEPOINT + s->args.about->tracepoints.count)
+		return 0;
+	if (r->event == EVENT_SCHED_SWITCH) {
+		td_names_note(s->names, e->prev_pid, e->prev_comm);
+		td_names_note(s->names, e->next_pid, e->next_comm);
+	}
+	td_use(&s->used, td_kevent(&s->p, r));
+	return put(s, r->hdr.cpu, ev->time);
+}
+
 /* ---- the callbacks ---- */
 
 static int (*const on_event[REC_KINDS])(struct sink *s, struct td_task *u, const struct event *ev) = {
@@ -352,6 +369,8 @@ static int td_event(struct sink *s, const struct event *ev)
 	struct td_task *u;
 	int err;
 
+	if (ev->kind == REC_EVENT)
+		return on_kernel_event(s, ev);
 	if (ev->kind >= REC_KINDS || !on_event[ev->kind])
 		return 0;
 	u = task_of(s, ev->task);
@@ -400,10 +419,11 @@ static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *
 		all += count[i];
 	if (err || !all)
 		return err;
-	td_begin(&s->p, TD_LOST, 0, 32);
+	td_begin(&s->p, TD_LOST, 0, 40);
 	td_u64(&s->p, 8, count[CLASS_FUNCTION]);
 	td_u64(&s->p, 16, count[CLASS_SYSCALL]);
 	td_u64(&s->p, 24, count[CLASS_TASK]);
+	td_u64(&s->p, 32, count[CLASS_EVENT]);
 	td_use(&s->used, TD_LOST);
 	s->has_news = true;
 	return td_lane_lost(l, all) ?: td_lane_add(l, time, &s->p);
@@ -460,7 +480,9 @@ const struct sink_ops sink_tracedat = {
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_NAME) |
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
 			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |
-			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST),
+			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST) | SINK_WANTS(REC_EVENT),
+	.events		= EVENT_BIT(EVENT_SCHED_SWITCH) | EVENT_BIT(EVENT_SCHED_WAKEUP) | EVENT_BIT(EVENT_SCHED_WAKEUP_NEW) |
+			  EVENT_BIT(EVENT_SCHED_MIGRATE) | EVENT_BIT(EVENT_SIGNAL_GENERATE) | EVENT_BIT(EVENT_SIGNAL_DELIVER),
 	.open		= td_open,
 	.task_begin	= begin_task,
 	.task_exec	= exec_task,

@@ -7,6 +7,7 @@
  *	codec.c		compression
  *	formats.c	the events there are, described as tracefs describes its own
  *	syscalls.c	those of system calls: one pair for each that occurs
+ *	kevents.c	those of the kernel's own tracepoints
  *	values.c	arguments and results of functions as text
  *	tasks.c		what is told of tasks and processes beside their events
  *	meta.c		all that the file holds besides events
@@ -94,8 +95,10 @@ enum td_id {
 	TD_PROCESS_EXEC,
 	TD_PROCESS_EXIT,
 	TD_TASK_RENAME	= 310,
+	TD_EVENTS	= 320,	/* enum kernel_event */
 	TD_SYS_ENTER	= 400,	/* raw_syscalls */
 	TD_SYS_EXIT,
+	TD_TRACEPOINTS	= 1000,	/* by name, TRACEPOINTS_MAX at most */
 	TD_SYSCALLS	= 3000,	/* two for each system call: enter, exit */
 	TD_FUNC_ENTRY	= 20000,
 	TD_FUNC_EXIT,
@@ -125,7 +128,9 @@ void td_format_field(struct out *o, const char *declaration, unsigned offset, un
 
 /* The content of the section of event formats. */
 struct td_syscalls;
-int  td_formats_write(struct out *o, const struct td_used *used, const struct td_syscalls *calls);
+struct tracepoints;
+int  td_formats_write(struct out *o, const struct td_used *used, const struct td_syscalls *calls,
+		      const struct tracepoints *tps);
 
 /* ---- syscalls.c ---- */
 
@@ -140,6 +145,13 @@ unsigned td_syscalls_count(const struct td_used *used);
 int	 td_syscalls_formats(struct out *o, const struct td_used *used, const struct td_syscalls *calls);
 
 bool	 td_syscall_is_exec(uint32_t nr, bool is_compat);
+
+/* ---- kevents.c ---- */
+
+uint16_t td_kevent(struct td_payload *p, const struct rec_event *rec);	/* returns the id it got */
+/* Of those by name: how many systems there are, and their formats. */
+unsigned td_kevents_systems(const struct tracepoints *tps, const struct td_used *used);
+int	 td_kevents_formats(struct out *o, const struct tracepoints *tps, const struct td_used *used);
 
 /* ---- values.c ---- */
 
@@ -164,6 +176,8 @@ struct td_task {
 
 int  td_names_create(struct td_names **ret);
 void td_names_destroy(struct td_names *n);
+/* The name of a task, perhaps one that is not recorded. */
+void td_names_note(struct td_names *n, uint32_t tid, const char comm[REC_COMM]);
 /* NULL: no memory. */
 struct td_task *td_task_begin(struct td_names *n, const struct task *t);
 void td_task_end(struct td_names *n, struct td_task *u);

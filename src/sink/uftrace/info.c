@@ -23,7 +23,7 @@
 
 enum feature {
 	TASK_SESSION = 1 << 1, ARGUMENT = 1 << 3, RETVAL = 1 << 4, SYM_REL_ADDR = 1 << 5, MAX_STACK = 1 << 6,
-	AUTO_ARGS = 1 << 9, DEBUG_INFO = 1 << 10,
+	PERF_EVENT = 1 << 8, AUTO_ARGS = 1 << 9, DEBUG_INFO = 1 << 10,
 };
 
 /* A fact as text: a line of @key and @text. */
@@ -156,7 +156,7 @@ static void (*const put_line[])(struct out *o, const struct uf_summary *sum) = {
 #define EXE_BUILD_ID	1	/* its bit; only an id of 40 digits may be written */
 #define BUILD_ID_LEN	40
 
-static void put_header(struct out *o, uint64_t mask, uint32_t deepest)
+static void put_header(struct out *o, uint64_t mask, const struct uf_summary *sum)
 {
 	static const uint8_t is_elf_le64[] = { 1, 2 };		/* ELFDATA2LSB, ELFCLASS64 */
 
@@ -164,9 +164,10 @@ static void put_header(struct out *o, uint64_t mask, uint32_t deepest)
 	out_u32(o, 4);			/* version */
 	out_u16(o, 40);			/* bytes of this header */
 	out_bytes(o, is_elf_le64, sizeof(is_elf_le64));
-	out_u64(o, TASK_SESSION | ARGUMENT | RETVAL | SYM_REL_ADDR | MAX_STACK | AUTO_ARGS | DEBUG_INFO);
+	out_u64(o, TASK_SESSION | ARGUMENT | RETVAL | SYM_REL_ADDR | MAX_STACK | AUTO_ARGS | DEBUG_INFO |
+		   (sum->has_perf ? PERF_EVENT : 0));
 	out_u64(o, mask);
-	out_u16(o, MIN(MAX(deepest + 1, (uint32_t)STACK_MIN), (uint32_t)STACK_MAX));
+	out_u16(o, MIN(MAX(sum->deepest + 1, (uint32_t)STACK_MIN), (uint32_t)STACK_MAX));
 	out_u16(o, 0);
 	out_u32(o, 0);
 }
@@ -181,7 +182,7 @@ int uf_info_write(const struct uf_summary *sum, int dirfd)
 		return err;
 	if (strlen(sum->build_id) != BUILD_ID_LEN)
 		mask &= ~(1ull << EXE_BUILD_ID);
-	put_header(o, mask, sum->deepest);
+	put_header(o, mask, sum);
 	for (size_t i = 0; i < ARRAY_SIZE(put_line); i++)
 		if (mask >> i & 1)
 			put_line[i](o, sum);

@@ -61,7 +61,7 @@ static struct uf_task **bucket(const struct uf_tasks *t, uint32_t tid)
 	return &t->hash[tid & (t->hash_size - 1)];
 }
 
-static struct uf_task *find(const struct uf_tasks *t, uint32_t tid)
+struct uf_task *uf_task_find(const struct uf_tasks *t, uint32_t tid)
 {
 	struct uf_task *u = *bucket(t, tid);
 
@@ -142,7 +142,7 @@ static int enter(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, u
 		 bool with_session)
 {
 	struct uf_line line = { LINE_SESS, time, u->tid, u->pid, us, u };
-	struct uf_task *leader = u->tid == u->pid ? u : find(t, u->pid);
+	struct uf_task *leader = u->tid == u->pid ? u : uf_task_find(t, u->pid);
 	int err = 0;
 
 	if (with_session) {
@@ -176,7 +176,7 @@ static int begin_process(struct uf_tasks *t, struct uf_task *u, const struct uf_
 static int begin_thread(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, uint64_t time,
 			bool is_new)
 {
-	struct uf_task *leader = find(t, u->pid);
+	struct uf_task *leader = uf_task_find(t, u->pid);
 	bool is_bound = leader && leader->session == us && (is_new || leader->has_session);
 
 	if (leader)
@@ -186,7 +186,7 @@ static int begin_thread(struct uf_tasks *t, struct uf_task *u, struct uf_session
 
 int uf_task_begin(struct uf_tasks *t, struct uf_task **ret, const struct task *task, struct uf_session *us)
 {
-	struct uf_task *u = find(t, task->tid), *parent;
+	struct uf_task *u = uf_task_find(t, task->tid), *parent;
 	bool is_new = !u;
 	uint64_t time;
 	int err = 0;
@@ -200,7 +200,7 @@ int uf_task_begin(struct uf_tasks *t, struct uf_task **ret, const struct task *t
 	u->pid = task->pid;
 	u->is_alive = true;
 	memcpy(u->comm, task->comm, sizeof(u->comm));
-	parent = task->parent_pid ? find(t, task->parent_pid) : NULL;
+	parent = task->parent_pid ? uf_task_find(t, task->parent_pid) : NULL;
 	*ret = u;
 	if (u->tid == u->pid)
 		return begin_process(t, u, parent, us, time, is_new);
@@ -217,7 +217,7 @@ int uf_tasks_move(struct uf_tasks *t, const struct uf_session *from, struct uf_s
 	int err = 0;
 
 	for (struct uf_task *u = uf_task_after(t, NULL); u && !err; u = uf_task_after(t, u)) {
-		struct uf_task *leader = find(t, u->pid);
+		struct uf_task *leader = uf_task_find(t, u->pid);
 
 		if (u->session != from || !u->is_alive)
 			continue;

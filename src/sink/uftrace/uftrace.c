@@ -26,10 +26,12 @@ struct sink {
 	struct uf_modules   modules;
 	struct uf_sessions  sessions;
 	struct uf_tasks	    tasks;
+	struct uf_perf	    perf;
 	struct uf_task	   *dirty;		/* tasks with records that are not in their files */
 	uint32_t	    deepest;
 	uint32_t	    told_deepest;	/* this and the next: as `info` has them */
 	size_t		    told_tasks;
+	bool		    told_perf;
 	uint64_t	    last;		/* time of the last event */
 	uint64_t	    lost;		/* records that CPUs lost */
 	uint64_t	    lost_told;		/* of these, in a task's file */
@@ -41,6 +43,7 @@ static void sink_destroy(struct sink *s)
 	if (!s)
 		return;
 	uf_tasks_release(&s->tasks);
+	out_destroy(s->perf.out);
 	uf_sessions_release(&s->sessions);
 	uf_modules_release(&s->modules);
 	uf_calls_destroy(s->calls);
@@ -56,7 +59,7 @@ static int uf_open(struct sink **ret, const struct sink_args *args)
 
 	if (!s)
 		return -ENOMEM;
-	s->dirfd = args->dirfd;
+	s->dirfd = s->perf.dirfd = args->dirfd;
 	s->slot = args->slot;
 	s->about = args->about;
 	err = uf_calls_create(&s->calls, s->about);
@@ -284,7 +287,7 @@ static int on_task_lost(struct sink *s, struct uf_task *u, const struct event *e
 	uint64_t count = 0;
 
 	for (int i = 0; i < REC_CLASSES; i++)
-		count += rec->count[i];
+		count += rec_lost_count(rec, i);
 	if (!u->is_in_syscall)
 		return put_lost(s, u, ev->time, ev->depth, count);
 	u->lost += count;
@@ -311,6 +314,17 @@ static int on_usdt(struct sink *s, struct uf_task *u, const struct event *ev)
 	return put(s, u, &entry, 2 * sizeof(exit) + len);
 }
 
+/* The scheduler's; others have no place here. */
+static int on_kernel_event(struct sink *s, const struct event *ev)
+{
+	const struct rec_event *r = (const void *)ev->rec;
+	const struct event_sched_switch *e = (const void *)r->field;
+
+	if (r->event != EVENT_SCHED_SWITCH)
+		return 0;
+	return uf_perf_switch(&s->perf, uf_task_find(&s->tasks, e->prev_pid), uf_task_find(&s->tasks, e->next_pid), ev->time);
+}
+
 static int (*const on_event[REC_KINDS])(struct sink *s, struct uf_task *u, const struct event *ev) = {
 	[REC_SYS_ENTER]	 = on_sys_enter,
 	[REC_SYS_EXIT]	 = on_sys_exit,
@@ -332,10 +346,11 @@ static const char *build_id_of(const struct sink *s, const char *exe)
 /* What a reader needs of `info` to open the directory changes only with the tasks and the depth; the rest can wait. */
 static bool info_is_current(struct sink *s)
 {
-	if (s->told_tasks == s->tasks.listed && s->told_deepest == s->deepest)
+	if (s->told_tasks == s->tasks.listed && s->told_deepest == s->deepest && s->told_perf == !!s->perf.out)
 		return true;
 	s->told_tasks = s->tasks.listed;
 	s->told_deepest = s->deepest;
+	s->told_perf = s->perf.out;
 	return false;
 }
 
@@ -343,7 +358,7 @@ static int write_info(const struct sink *s)
 {
 	struct uf_summary sum = {
 		.about = s->about, .tids = s->tasks.tids, .tid_count = s->tasks.listed, .deepest = s->deepest,
-		.last = s->last, .build_id = build_id_of(s, s->about->exe),
+		.has_perf = s->perf.out, .last = s->last, .build_id = build_id_of(s, s->about->exe),
 	};
 
 	return uf_info_write(&sum, s->dirfd);
@@ -380,6 +395,8 @@ static int write_all(struct sink *s, bool is_last)
 	int err = write_names(s, is_last);
 
 	err = err ?: write_records(s);
+	if (s->perf.out)
+		err = err ?: out_flush(s->perf.out);
 	s->was_written = true;
 	if (err || (info_is_current(s) && !is_last))
 		return err;
@@ -390,10 +407,13 @@ static int write_all(struct sink *s, bool is_last)
 
 static int uf_event(struct sink *s, const struct event *ev)
 {
-	struct uf_task *u = ev->task->slot[s->slot];
+	struct uf_task *u;
 	int err;
 
 	s->last = ev->time;
+	if (ev->kind == REC_EVENT)
+		return on_kernel_event(s, ev);
+	u = ev->task->slot[s->slot];
 	if (!u || ev->kind >= REC_KINDS || !on_event[ev->kind])
 		return 0;
 	err = on_event[ev->kind](s, u, ev);
@@ -516,7 +536,7 @@ const struct sink_ops sink_uftrace = {
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_EXIT) |
 			  SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) | SINK_WANTS(REC_SYS_EXIT) |
 			  SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) | SINK_WANTS(REC_TASK_LOST) |
-			  SINK_WANTS(REC_LOST) | SINK_WANTS(REC_USDT),
+			  SINK_WANTS(REC_LOST) | SINK_WANTS(REC_USDT) | SINK_WANTS(REC_EVENT),
 	.open		= uf_open,
 	.session_begin	= uf_begin_session,
 	.map_added	= uf_map_added,

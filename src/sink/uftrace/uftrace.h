@@ -8,6 +8,7 @@
  *	maps.c		sid-*.map: what lies where in a session
  *	symbols.c	*.sym: the functions of a module
  *	specs.c		*.dbg: their arguments and results
+ *	perf.c		perf-cpu0.dat: when tasks were on a CPU
  *	info.c		info: the recording itself
  *
  * Written for uftrace 0.13 and later. Where a rule looks odd, it is what that
@@ -183,6 +184,7 @@ struct uf_task {
 	uint64_t	   lost;	/* to be told once the open syscall is written */
 	struct uf_syscall *open;	/* the syscall it is in, if is_in_syscall */
 	bool		   is_in_syscall;
+	bool		   is_off_cpu;	/* as perf.c has told */
 	struct uf_session *session;
 	struct uf_task	  *next;	/* of the same hash */
 	struct uf_task	  *next_dirty;
@@ -210,6 +212,8 @@ struct uf_tasks {
 	size_t		 tids_len, tids_room, listed;
 };
 
+/* The task with @tid, or NULL. */
+struct uf_task *uf_task_find(const struct uf_tasks *t, uint32_t tid);
 int  uf_tasks_init(struct uf_tasks *t, int dirfd);
 void uf_tasks_release(struct uf_tasks *t);
 
@@ -293,7 +297,18 @@ struct uf_summary {
 	uint32_t    deepest;		/* depth of the deepest call */
 	uint64_t    first, last;	/* times of the first and the last event */
 	const char *build_id;		/* of the command; "": unknown */
+	bool	    has_perf;		/* there is a perf-cpu0.dat */
 };
+
+/* ---- perf.c ---- */
+
+struct uf_perf {
+	int	    dirfd;		/* lent */
+	struct out *out;		/* NULL: nothing was told yet */
+};
+
+/* A CPU goes from @prev to @next at @time; NULL: a task that is not recorded. */
+int  uf_perf_switch(struct uf_perf *p, struct uf_task *prev, struct uf_task *next, uint64_t time);
 
 int  uf_info_write(const struct uf_summary *sum, int dirfd);
 

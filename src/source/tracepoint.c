@@ -1,0 +1,104 @@
+/*
+ * tracepoint.c - tracepoints by name: -e SUBSYS:EVENT.
+ *
+ * One program behind a perf event for each, which it is told apart by as its cookie. The kernel runs such programs not within
+ * each other: what an interrupt meets while one runs is missed, and counted by the kernel.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "config.h"
+#include "log.h"
+#include "recorder.skel.h"
+#include "source/links.h"
+#include "source/rows.h"
+
+static struct links links;
+static int program_fd = -1;
+static uint64_t missed;
+
+static int tracepoint_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	if (!cfg->tracepoints.count)
+		return 0;
+	bpf_program__set_autoload(bpf->progs.tracepoint_hit, true);
+	return bpf_map__set_max_entries(bpf->maps.tracepoint_plans, cfg->tracepoints.count);
+}
+
+/* As struct tracepoint_plan of bpf/tracepoint.bpf.c. */
+struct plan {
+	uint16_t bytes, text_count;
+	struct tracepoint_text text[TRACEPOINT_TEXTS];
+};
+
+static int tell_plan(struct recorder_bpf *bpf, uint32_t which, const struct tracepoint *tp)
+{
+	struct plan plan = { tp->bytes, tp->text_count, {} };
+
+	memcpy(plan.text, tp->text, sizeof(plan.text));
+	return bpf_map_update_elem(bpf_map__fd(bpf->maps.tracepoint_plans), &which, &plan, BPF_ANY) ? -errno : 0;
+}
+
+static int attach_one(struct recorder_bpf *bpf, uint32_t which, const struct tracepoint *tp)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = tp->id };
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = which);
+	int err = tell_plan(bpf, which, tp), fd = -1;
+	struct bpf_link *link = NULL;
+
+	if (!err)
+		fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		link = bpf_program__attach_perf_event_opts(bpf->progs.tracepoint_hit, fd, &opts);	/* takes @fd */
+	if (link)
+		return links_keep(&links, link, NULL);
+	err = err ?: -errno;
+	if (fd >= 0)
+		close(fd);
+	return fail(err, "cannot attach to the kernel's '%s:%s'", tp->system, tp->name);
+}
+
+static int tracepoint_attach(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	int err = 0;
+
+	if (cfg->tracepoints.count)
+		program_fd = bpf_program__fd(bpf->progs.tracepoint_hit);
+	for (size_t i = 0; i < cfg->tracepoints.count && !err; i++)
+		err = attach_one(bpf, i, &cfg->tracepoints.tp[i]);
+	return err;
+}
+
+static void tracepoint_stop(struct recorder_bpf *bpf)
+{
+	struct bpf_prog_info info = {};
+	uint32_t len = sizeof(info);
+
+	(void)bpf;
+	if (program_fd >= 0 && !bpf_obj_get_info_by_fd(program_fd, &info, &len))
+		missed = info.recursion_misses;
+}
+
+static void tracepoint_detach(void)
+{
+	program_fd = -1;
+	links_release(&links);
+}
+
+static void tracepoint_summary(void)
+{
+	if (missed)
+		say("events of interrupts that came while another was recorded, missed: %lu", missed);
+}
+
+const struct source_ops source_tracepoint = {
+	.name	 = "tracepoint",
+	.plan	 = tracepoint_plan,
+	.attach	 = tracepoint_attach,
+	.stop	 = tracepoint_stop,
+	.detach	 = tracepoint_detach,
+	.summary = tracepoint_summary,
+};
