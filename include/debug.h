@@ -34,6 +34,8 @@ void debug_destroy(struct debug *d);
 
 /* Bytes that would break a file of lines and words become '_'. 0: no memory, or @text is empty. */
 uint32_t debug_text(struct debug *d, const char *text);
+/* @path of a source file, from @folder on if that is not "": the text is @path alone. */
+uint32_t debug_path(struct debug *d, const char *folder, const char *path);
 int  debug_add(struct debug *d, const struct debug_func *f);
 int  debug_add_enum(struct debug *d, const char *text);
 void debug_sort(struct debug *d);	/* of several at one address those without arguments go */
@@ -42,6 +44,11 @@ static inline const char *debug_at(const struct debug *d, uint32_t text)
 {
 	return d->texts + text;
 }
+
+/* Of a text of debug_path(), the folder and the path. */
+const char *debug_whole_path(const struct debug *d, uint32_t text);
+
+bool debug_has_lines(const struct debug *d);	/* @d may be NULL */
 
 const struct debug_func *debug_find(const struct debug *d, uint64_t addr);	/* @d may be NULL */
 

@@ -5,6 +5,9 @@
  * name, whatever the kind. A regex is found anywhere in the name unless anchored.
  * LIB means files whose name (its last component) begins so, or matches it as a glob
  * when it has glob characters.
+ *
+ * A place in the source is matched as uftrace matches it: without special characters it is
+ * the end of a path, or a folder in it.
  */
 #ifndef PATTERN_H
 #define PATTERN_H
@@ -31,6 +34,7 @@ struct pattern {
  * that is none or an empty FUNC or LIB, or -ENOMEM; @p is to be released after 0 only.
  */
 int  pattern_parse(struct pattern *p, const char *text, size_t len, enum pattern_kind kind);
+int  pattern_parse_place(struct pattern *p, const char *text, size_t len, enum pattern_kind kind);	/* no LIB */
 void pattern_release(struct pattern *p);
 
 bool pattern_matches(const struct pattern *p, const char *func);	/* its FUNC part */

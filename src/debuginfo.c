@@ -5,6 +5,7 @@
 #include "config.h"
 #include "debug.h"
 #include "debuginfo.h"
+#include "filter.h"
 #include "image.h"
 #include "libcalls.h"
 #include "log.h"
@@ -40,10 +41,16 @@ static void sift(struct debug *d, const struct config *cfg, const struct image *
 	d->count = kept;
 }
 
+/* Places choose which functions are recorded at all. */
+static bool wants_lines(const struct config *cfg)
+{
+	return cfg->srcline || filter_has_places(cfg->filter);
+}
+
 static void ask_child(struct image_child *child, const struct config *cfg, struct image *img, int fd)
 {
 	__cleanup(image_destroyp) struct image *told = NULL;
-	int err = image_child_read(child, &told, fd, cfg->srcline ? IMAGE_DEBUG_LINES : IMAGE_DEBUG);
+	int err = image_child_read(child, &told, fd, wants_lines(cfg) ? IMAGE_DEBUG_LINES : IMAGE_DEBUG);
 
 	if (err == -ENOENT)
 		return;
@@ -54,15 +61,15 @@ static void ask_child(struct image_child *child, const struct config *cfg, struc
 		return;
 	}
 	if (told->debug->is_cut)
-		warn("the debug information of '%s' is too much to read in time: some functions are shown without it",
-		     img->path);
+		warn("the debug information of '%s' is too much to read in time: some functions are shown without it%s",
+		     img->path, filter_names_places(cfg->filter) ? ", or left out by -L" : "");
 	img->debug = TAKE(told->debug);
 	sift(img->debug, cfg, img);
 }
 
 void debuginfo_read(struct image_child *child, const struct config *cfg, struct image *img, int fd)
 {
-	if (!cfg->auto_args && !cfg->srcline)
+	if (!cfg->auto_args && !wants_lines(cfg))
 		return;
 	ask_child(child, cfg, img, fd);
 	if (!img->debug)

@@ -7,6 +7,7 @@
 #include "base.h"
 #include "condition.h"
 #include "config.h"
+#include "debug.h"
 #include "filter.h"
 #include "function.h"
 #include "image.h"
@@ -14,7 +15,7 @@
 #include "pattern.h"
 #include "triggerspec.h"
 
-enum rule_kind { RULE_HIDE, RULE_IN, RULE_OUT, RULE_CALLER, RULE_TRIGGER, RULE_LIST };
+enum rule_kind { RULE_HIDE, RULE_IN, RULE_OUT, RULE_CALLER, RULE_TRIGGER, RULE_LIST, RULE_PLACE, RULE_NOT_PLACE };
 
 struct rule {
 	enum rule_kind kind;
@@ -158,6 +159,48 @@ static int add_triggers(struct filter *f, const char *word, const char *value)
 	return err;
 }
 
+/* "lib.c", "!src/", "lib.c@hide": uftrace's ways, and @notrace. */
+static int add_place(struct filter *f, const char *word, const char *text, size_t len)
+{
+	const char *at = memrchr(text, '@', len);
+	size_t action = at && !memchr(at, '/', text + len - at) ? text + len - (at + 1) : 0;
+	bool is_hidden = action == 4 && !strncmp(at + 1, "hide", action);
+	bool is_out = is_hidden || (action == 7 && !strncmp(at + 1, "notrace", action));
+	struct rule *r;
+
+	if (action && !is_out)
+		return fail(0, "%s: '%.*s' is neither 'hide' nor 'notrace'", word, (int)action, at + 1), -EINVAL;
+	len -= action ? action + 1 : 0;
+	if (len && *text == '!') {
+		is_out = true;
+		text++;
+		len--;
+	}
+	if (!len)
+		return fail(0, "%s: a source file or folder is missing", word), -EINVAL;
+	if (grow(&f->rule, &f->room, f->count, sizeof(*f->rule)))
+		return -ENOMEM;
+	r = &f->rule[f->count];
+	*r = (struct rule){ .kind = is_out ? RULE_NOT_PLACE : RULE_PLACE, .text = text, .len = len, .word = strdup(word) };
+	f->count += r->word != NULL;
+	return r->word ? 0 : -ENOMEM;
+}
+
+static int add_places(struct filter *f, const char *word, const char *value)
+{
+	int err = 0;
+
+	while (!err) {
+		size_t len = strcspn(value, ";");
+
+		err = add_place(f, word, value, len);
+		if (!value[len])
+			break;
+		value += len + 1;
+	}
+	return err;
+}
+
 static int set_match(struct filter *f, const char *word, const char *value)
 {
 	static const char *const kinds[] = {
@@ -180,6 +223,8 @@ int filter_option(struct filter *f, const char *name, const char *word, const ch
 		return set_match(f, word, value);
 	if (!strcmp(name, "trigger"))
 		return add_triggers(f, word, value);
+	if (!strcmp(name, "loc-filter"))
+		return add_places(f, word, value);
 	if (!strcmp(name, "hide"))
 		return add_rules(f, RULE_HIDE, word, value);
 	if (!strcmp(name, "caller-filter"))
@@ -191,11 +236,29 @@ int filter_option(struct filter *f, const char *name, const char *word, const ch
 	return value ? add_rules(f, RULE_LIST, word, value) : 0;
 }
 
+static bool is_of_place(const struct rule *r)
+{
+	return r->kind == RULE_PLACE || r->kind == RULE_NOT_PLACE;
+}
+
+static int compile_place(struct rule *r, enum pattern_kind match)
+{
+	int err = pattern_parse_place(&r->pattern, r->text, r->len, match);
+
+	r->is_compiled = !err;
+	if (err)
+		fail(err == -EINVAL ? 0 : err, "%s: '%.*s' is not a regular expression of source files", r->word, r->len,
+		     r->text);
+	return err;
+}
+
 static int compile(struct rule *r, enum pattern_kind match)
 {
 	const char *lib = memchr(r->text, '@', r->len);
 	int err;
 
+	if (is_of_place(r))
+		return compile_place(r, match);
 	if (lib && memchr(lib, '=', r->text + r->len - lib)) {
 		fail(0, "%s: '%.*s' has an action after its '@', which is not built yet", r->word, r->len, r->text);
 		return -EINVAL;
@@ -224,9 +287,33 @@ static bool matches(const struct rule *r, const struct image *img, const struct 
 {
 	const struct pattern *p = &r->pattern;
 
-	if (!pattern_matches_name(p, fn))
+	if (is_of_place(r) || !pattern_matches_name(p, fn))
 		return false;
 	return pattern_matches_file(p, img->path) || (fn->flags & FUNC_PLT && !strcmp(p->lib, "PLT"));
+}
+
+/* Of the rules that match the later counts; where some choose, what none matches is away. */
+static bool is_away(const struct filter *f, const struct image *img, const struct func *fn)
+{
+	const struct debug_func *d = debug_find(img->debug, fn->addr);
+	const char *path = d && d->line ? debug_at(img->debug, d->file) : NULL;
+	const char *whole = path ? debug_whole_path(img->debug, d->file) : NULL;
+	bool is_away = filter_names_places(f);
+
+	for (struct rule *r = f->rule; r < f->rule + f->count; r++) {
+		if (!is_of_place(r) || !path || !(pattern_matches(&r->pattern, path) || pattern_matches(&r->pattern, whole)))
+			continue;
+		r->has_matched = true;
+		is_away = r->kind == RULE_NOT_PLACE;
+	}
+	return is_away;
+}
+
+/* As in uftrace a function elsewhere sets off nothing, but -F and -N mean what it calls, too. */
+static unsigned filter_away(unsigned says)
+{
+	says &= FILTER_IN | FILTER_OUT | FILTER_IF | (says & FILTER_IF ? FILTER_TRIGGER : 0);
+	return says | FILTER_HIDE | FILTER_AWAY;
 }
 
 unsigned filter_of(struct filter *f, const struct image *img, const struct func *fn)
@@ -249,6 +336,8 @@ unsigned filter_of(struct filter *f, const struct image *img, const struct func 
 			says = (r->cond.arg ? says : says & ~(FILTER_IN | FILTER_OUT)) |
 			       (r->kind == RULE_IN ? FILTER_IN : FILTER_OUT);
 	}
+	if (is_away(f, img, fn))
+		return filter_away(says);
 	return (says & (FILTER_CALLER | FILTER_IF)) == FILTER_CALLER ? says & ~FILTER_HIDE : says;	/* uftrace's way */
 }
 
@@ -271,6 +360,19 @@ static void add_to_case(struct func_case *c, const struct rule *r)
 	c->actions |= r->actions;
 }
 
+/* What is left of the rules for a function that is away: another case says that no call of it is shown. */
+static int hide_cases(struct func_trigger *t)
+{
+	for (unsigned i = 0; i < t->count; i++) {
+		t->of[i].says &= COOKIE_IN | COOKIE_OUT;
+		t->of[i].actions = 0;
+	}
+	if (t->count == CASES_MAX)
+		return -E2BIG;
+	t->of[t->count++] = (struct func_case){ .says = COOKIE_HIDE };
+	return 0;
+}
+
 /* Rules without conditions that follow each other make one case. */
 int filter_trigger(const struct filter *f, struct func_trigger *ret, const struct image *img, const struct func *fn)
 {
@@ -288,7 +390,7 @@ int filter_trigger(const struct filter *f, struct func_trigger *ret, const struc
 		}
 		add_to_case(last, r);
 	}
-	return 0;
+	return is_away(f, img, fn) ? hide_cases(ret) : 0;
 }
 
 unsigned filter_actions(const struct filter *f)
@@ -324,6 +426,16 @@ static bool means_some(const struct filter *f, enum rule_kind kind, const struct
 			if (matches(r, img, &img->func[i]))
 				return true;
 	return false;
+}
+
+bool filter_has_places(const struct filter *f)
+{
+	return has_rules(f, RULE_PLACE) || has_rules(f, RULE_NOT_PLACE);
+}
+
+bool filter_names_places(const struct filter *f)
+{
+	return has_rules(f, RULE_PLACE);
 }
 
 bool filter_selects(const struct filter *f, const struct image *img)
@@ -362,7 +474,8 @@ bool filter_in_kernel(const struct config *cfg)
 
 bool filter_is_flat(const struct config *cfg)
 {
-	return cfg->depth == 1 && !filter_actions(cfg->filter) && !has_rules(cfg->filter, RULE_OUT) && !has_rules(cfg->filter, RULE_HIDE);
+	return cfg->depth == 1 && !filter_actions(cfg->filter) && !has_rules(cfg->filter, RULE_OUT) && !has_rules(cfg->filter, RULE_HIDE) &&
+	       !filter_has_places(cfg->filter);
 }
 
 bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn)
@@ -377,5 +490,6 @@ void filter_summary(const struct filter *f)
 {
 	for (const struct rule *r = f->rule; r < f->rule + f->count; r++)
 		if (r->kind != RULE_LIST && !r->has_matched)
-			warn("%s: no function matches '%.*s'", r->word, r->len, r->text);
+			warn(is_of_place(r) ? "%s: no function's source matches '%.*s'" : "%s: no function matches '%.*s'",
+			     r->word, r->len, r->text);
 }

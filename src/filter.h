@@ -1,5 +1,5 @@
 /*
- * filter.h - which functions are recorded: --hide, --filter, --notrace, --trigger, and what --list shows.
+ * filter.h - which functions are recorded: --hide, --filter, --notrace, --trigger, --loc-filter, and what --list shows.
  *
  * uftrace's meaning. Rules are FUNC[@LIB] patterns in the order given; of those of
  * --filter and --notrace that match a function the last one counts.
@@ -22,6 +22,7 @@ struct image;
 #define FILTER_TRIGGER	8u	/* calls of it set something off: filter_trigger(), which has all that is said of it */
 #define FILTER_CALLER	16u	/* it is recorded with those that called it, of its file nothing else */
 #define FILTER_IF	32u	/* of the other bits some hold for some calls only; with FILTER_TRIGGER */
+#define FILTER_AWAY	64u	/* --loc-filter takes it out: with FILTER_HIDE, and of the others -F and -N only */
 
 int  filter_create(struct filter **ret);
 void filter_destroy(struct filter *f);
@@ -46,6 +47,12 @@ unsigned filter_actions(const struct filter *f);
 
 /* Does any of the rules hang on arguments? */
 bool filter_has_conditions(const struct filter *f);
+
+/* Does it hang on where the source of a function is: --loc-filter? */
+bool filter_has_places(const struct filter *f);
+
+/* ... so that what is of no known place is left out? */
+bool filter_names_places(const struct filter *f);
 
 /* Does --filter mean a function of @img, be it one that a later --notrace takes back? Then the rest is not recorded. */
 bool filter_selects(const struct filter *f, const struct image *img);

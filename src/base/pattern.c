@@ -43,6 +43,38 @@ int pattern_parse(struct pattern *p, const char *text, size_t len, enum pattern_
 	return err;
 }
 
+/* "sub/" and "/sub" are "sub": found where a "/" or the end follows. */
+static char *place_regex(const char *text, size_t len)
+{
+	char *regex;
+
+	len -= len > 1 && text[len - 1] == '/';
+	if (len > 1 && *text == '/') {
+		text++;
+		len--;
+	}
+	return asprintf(&regex, "%.*s(/|$)", (int)len, text) < 0 ? NULL : regex;
+}
+
+int pattern_parse_place(struct pattern *p, const char *text, size_t len, enum pattern_kind kind)
+{
+	__cleanup(free_ptr) char *copy = strndup(text, len);
+
+	*p = (struct pattern){ .kind = kind };
+	if (!copy || !len)
+		return len ? -ENOMEM : -EINVAL;
+	if (!strpbrk(copy, SPECIAL)) {
+		p->kind = PATTERN_REGEX;
+		p->func = place_regex(copy, strlen(copy));
+	} else {
+		p->func = TAKE(copy);
+	}
+	if (p->func && (p->kind != PATTERN_REGEX || !regcomp(&p->regex, p->func, REG_EXTENDED | REG_NOSUB)))
+		return 0;
+	free(p->func);
+	return p->func ? -EINVAL : -ENOMEM;
+}
+
 void pattern_release(struct pattern *p)
 {
 	if (p->func && p->kind == PATTERN_REGEX)

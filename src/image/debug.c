@@ -67,6 +67,35 @@ uint32_t debug_text(struct debug *d, const char *text)
 	return at;
 }
 
+/* The folder stands before the path, in one text, of which the caller gets the end. */
+uint32_t debug_path(struct debug *d, const char *folder, const char *path)
+{
+	__cleanup(free_ptr) char *whole = NULL;
+	uint32_t at;
+
+	if (!*folder || !*path)
+		return debug_text(d, path);
+	if (asprintf(&whole, "%s/%s", folder, path) < 0)
+		return 0;
+	at = debug_text(d, whole);
+	return at ? at + strlen(folder) + 1 : 0;
+}
+
+const char *debug_whole_path(const struct debug *d, uint32_t text)
+{
+	while (text && d->texts[text - 1])
+		text--;
+	return debug_at(d, text);
+}
+
+bool debug_has_lines(const struct debug *d)
+{
+	for (size_t i = 0; d && i < d->count; i++)
+		if (d->func[i].line)
+			return true;
+	return false;
+}
+
 int debug_add(struct debug *d, const struct debug_func *f)
 {
 	if (d->count >= FUNCS_MAX)

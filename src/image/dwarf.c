@@ -306,16 +306,18 @@ static void read_forms(struct dwarf_reader *r, struct function *f)
 
 /* ---- source lines ---- */
 
+/* Of a file below the folder the unit was compiled in, its path from there; debug_whole_path() knows all of it. */
 static uint32_t file_text(struct dwarf_reader *r, const char *path)
 {
 	size_t len = r->folder ? strlen(r->folder) : 0;
+	bool is_below;
 
 	if (path == r->last_file)
 		return r->last_text;
 	r->last_file = path;
-	if (len && !strncmp(path, r->folder, len) && path[len] == '/')
-		path += len + 1;
-	r->last_text = debug_text(r->debug, path);
+	is_below = len && !strncmp(path, r->folder, len) && path[len] == '/';
+	r->last_text = debug_path(r->debug, len && (is_below || *path != '/') ? r->folder : "",
+				  is_below ? path + len + 1 : path);
 	return r->last_text;
 }
 

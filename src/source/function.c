@@ -48,6 +48,7 @@ enum left_out {
 	LEFT_LINKER,		/* the dynamic linker's: guards and gates stand in it, and it runs before its memory is in order */
 	LEFT_HIDDEN,		/* --hide */
 	LEFT_SMALL,		/* --size-filter */
+	LEFT_AWAY,		/* --loc-filter */
 	LEFT_FILTERED,		/* --filter, and --depth 1 cuts off all that is not meant */
 	LEFT_REASONS,
 	LEFT_NOT = LEFT_REASONS	/* it is probed */
@@ -56,6 +57,7 @@ enum left_out {
 static const char *const left_why[LEFT_REASONS] = {
 	[LEFT_DEAR] = "small, see --dear", [LEFT_REFUSED] = "the kernel refuses it", [LEFT_NEVER] = "never safe",
 	[LEFT_LIBCALL] = "--no-libcall", [LEFT_HIDDEN] = "--hide", [LEFT_SMALL] = "--size-filter",
+	[LEFT_AWAY] = "--loc-filter",
 	[LEFT_FILTERED] = "--filter", [LEFT_LINKER] = "the dynamic linker",
 };
 
@@ -204,7 +206,7 @@ static enum left_out left_out(const struct config *cfg, const struct func *f, co
 	if (f->flags & FUNC_PLT && !cfg->libcalls)
 		return LEFT_LIBCALL;
 	if (says & FILTER_HIDE && !is_needed)
-		return LEFT_HIDDEN;
+		return says & FILTER_AWAY ? LEFT_AWAY : LEFT_HIDDEN;
 	if (f->size < cfg->least_size && !(f->flags & FUNC_PLT))
 		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
@@ -289,6 +291,13 @@ static bool wants_callers_in(const struct config *cfg, const struct image *img)
 	return wants || (img->is_library && tally.program_wants_callers);
 }
 
+static void say_no_places(const struct config *cfg, const struct image *img)
+{
+	if (filter_has_places(cfg->filter) && !debug_has_lines(img->debug))
+		warn("-L: '%s' has no debug information that tells source files, so %s of its functions is left out", img->path,
+		     filter_names_places(cfg->filter) ? "each" : "none");
+}
+
 static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img,
 			struct sites *plain, struct sites *args)
 {
@@ -328,6 +337,8 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 			err = err ?: rate_tell(bpf, img, f);
 		add_site(c.has_args ? args : plain, &c, (img->first_func + i) | of_file | filter_cookie(says, selects));
 	}
+	if (tally.functions > before)
+		say_no_places(cfg, img);
 	tally.files += tally.functions > before;
 	tally.files_without_returns += !returns && tally.functions > before;
 	return err;
@@ -587,10 +598,11 @@ static void function_summary(void)
 	say("functions: %u of %u in %u file%s probed: %u cheap, %u single-stepped, %u without their returns",
 	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
 	if (cheap + dear < tally.functions)
-		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s%s%s",
+		say("left out: %u small and single-stepped (--dear), %u the kernel refuses, %u never safe%s%s%s%s%s%s",
 		    tally.left[LEFT_DEAR], tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
 		    tally.left[LEFT_LIBCALL] ? ", library calls" : "", tally.left[LEFT_HIDDEN] ? ", --hide" : "",
-		    tally.left[LEFT_SMALL] ? ", --size-filter" : "", tally.left[LEFT_FILTERED] ? ", --filter" : "",
+		    tally.left[LEFT_SMALL] ? ", --size-filter" : "", tally.left[LEFT_AWAY] ? ", --loc-filter" : "",
+		    tally.left[LEFT_FILTERED] ? ", --filter" : "",
 		    tally.left[LEFT_LINKER] ? ", the dynamic linker" : "");
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,

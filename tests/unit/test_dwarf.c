@@ -5,6 +5,7 @@
 #include "config.h"
 #include "debug.h"
 #include "debuginfo.h"
+#include "filter.h"
 #include "libcalls.h"
 #include "test_image.h"
 
@@ -89,6 +90,8 @@ static void check_types(const char *compiler, const char *level)
 		CHECK_STR(debug_at(told->debug, f->args), wanted[i].args);
 		CHECK_STR(debug_at(told->debug, f->result), wanted[i].result);
 		CHECK_STR(debug_at(told->debug, f->file), "types.c");
+		CHECK(debug_whole_path(told->debug, f->file)[0] == '/');
+		CHECK_STR(strrchr(debug_whole_path(told->debug, f->file), '/'), "/types.c");
 		CHECK(f->line > 4 && f->line < 24);
 	}
 	CHECK_INT(told->debug->enum_count, 2);
@@ -225,12 +228,14 @@ TEST(a_child_that_dies_of_debug_information_costs_no_function)
 	__cleanup(close_fd) int fd = -1;
 	struct config cfg = { .auto_args = true };
 
+	CHECK_INT(filter_create(&cfg.filter), 0);
 	CHECK(build("types", "types.c", types_c, "-g -O1"));
 	CHECK_INT(image_child_start_with(&c, dies_of_debug, 8000), 0);
 	fd = open(in_dir("types"), O_RDONLY | O_CLOEXEC);
 	CHECK_INT(image_child_read(c, &img, fd, IMAGE_FUNCTIONS), 0);
 	img->path = strdup("types");
 	debuginfo_read(c, &cfg, img, fd);
+	filter_destroy(cfg.filter);
 	CHECK(func_named(img, "plain", false) && !debug_find(img->debug, func_named(img, "plain", false)->addr));
 	CHECK_INT(image_child_read(c, &again, fd, IMAGE_FUNCTIONS), 0);
 }

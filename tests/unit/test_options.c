@@ -228,6 +228,25 @@ TEST(times_have_units)
 	      "recorder: --duration: '99999999999999h' is not a time, such as 10s or 500ms");
 }
 
+TEST(places_are_files_or_folders_and_may_be_turned_round)
+{
+	CHECK(filter_names_places(parsed("-L main.c true")->filter));
+	CHECK(filter_names_places(parsed("-L a@hide;sub/@home/b.c true")->filter));
+	for (const char *const *out = (const char *const[]){ "-L !a true", "-L a@hide true", "--loc-filter a@notrace true", NULL };
+	     *out; out++) {
+		struct config *cfg = parsed(*out);
+
+		CHECK(filter_has_places(cfg->filter) && !filter_names_places(cfg->filter));
+		CHECK(!filter_in_kernel(cfg));
+	}
+	CHECK(!filter_has_places(parsed("-F main.c true")->filter));
+	wrong("-L a@show true", "recorder: -L: 'show' is neither 'hide' nor 'notrace'");
+	wrong("-L a; true", "recorder: -L: a source file or folder is missing");
+	wrong("-L !@hide true", "recorder: -L: a source file or folder is missing");
+	wrong("-L a( true", "recorder: -L: 'a(' is not a regular expression of source files");
+	CHECK(parsed("--match glob -L a( true"));
+}
+
 TEST(patterns_of_functions_are_checked_when_all_options_are_known)
 {
 	CHECK(parsed("-H a;b@PLT --hide c -l true")->list);
