@@ -1,10 +1,11 @@
 /*
- * filter.bpf.c - function probes when --filter, --notrace or --depth is given.
+ * filter.bpf.c - function probes when --filter, --notrace, --depth or --max-stack is given.
  *
  * uftrace's rules. Inside a call of a COOKIE_OUT function nothing is recorded. A
  * COOKIE_IN function lets in what it calls, and the depth that is left begins anew
  * at --depth. Where a file has COOKIE_IN functions, what is in none is not recorded.
  * What is recorded takes one off the depth for what it calls; at none left, nothing is.
+ * --max-stack is how many recorded calls may be open: in the last of them none is looked at.
  *
  * A task has frames, innermost last: each says what holds for calls below its stack
  * pointer. A call that changes nothing gets no frame, so without --depth there are
@@ -28,9 +29,10 @@
 
 struct frame {
 	__u64	sp;		/* of the call that made it */
-	__u16	depth;		/* left for what it calls */
-	__u16	flags;		/* FRAME_* */
 	__u32	func;		/* rec_func.func */
+	__u16	level;		/* recorded calls that are open, with it; counted with --max-stack only */
+	__u8	depth;		/* left for what it calls */
+	__u8	flags;		/* FRAME_* */
 };
 
 struct frames {
@@ -45,11 +47,13 @@ struct {
 	__type(value, struct frames);
 } filter_frames SEC(".maps");
 
-#define NO_LIMIT	0xffffu
+#define NO_LIMIT	0xffu
+#define NO_LEVELS	0xffffu
 
 const volatile __u32 depth_max = NO_LIMIT;	/* --depth */
+const volatile __u32 level_max = NO_LEVELS;	/* --max-stack */
 
-#define HAS_LIMITS	(depth_max != NO_LIMIT || has_triggers || rate_max)
+#define HAS_LIMITS	(level_max != NO_LEVELS || depth_max != NO_LIMIT || has_triggers || rate_max)
 
 static __always_inline bool is_same_stack(const struct frame *f, __u64 sp, __u32 flags)
 {
@@ -168,7 +172,7 @@ static __always_inline bool needs_frame(const struct frame *now, const struct fr
 {
 	if (next->flags & FRAME_ASKED)
 		return true;
-	if (now->depth != next->depth || (now->flags ^ next->flags) & FRAME_STATE)
+	if (now->depth != next->depth || now->level != next->level || (now->flags ^ next->flags) & FRAME_STATE)
 		return true;
 	return verdict == FILTER_SHOW && flags & REC_F_NO_EXIT && HAS_LIMITS;
 }
@@ -191,6 +195,18 @@ static __always_inline bool is_switched_off(const struct frame *now, __u64 cooki
 	return trigger_is_off();
 }
 
+static __always_inline bool is_beyond(const struct frame *now)
+{
+	return level_max != NO_LEVELS && now->level >= level_max;
+}
+
+/* Of what lies beyond, what else would be recorded is counted. */
+static __always_inline int count_deep(int verdict)
+{
+	count_filtered(verdict == FILTER_SHOW ? FILTERED_DEEP : FILTERED_CALLS, 1);
+	return FILTER_SKIP;
+}
+
 static __always_inline __u32 frame_flags(__u32 flags)
 {
 	return (flags & REC_F_NO_EXIT ? FRAME_UNSEEN : 0) | (flags & FILTER_HOME ? FRAME_HOME : 0);
@@ -210,11 +226,11 @@ static __always_inline void tell_left(const struct leaving *l, int verdict)
 
 __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 {
-	struct frame now = { sp, depth_max, frame_flags(flags) | FRAME_UNSEEN, NO_FUNC }, next;
+	struct frame now = { sp, NO_FUNC, 0, depth_max, frame_flags(flags) | FRAME_UNSEEN }, next;
 	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL,
 						BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct leaving l = { .f = f, .sp = sp, .flags = flags, .func = NO_FUNC };
-	bool is_off, is_shed;
+	bool is_off, is_shed, is_deep;
 	int verdict;
 
 	if (!f) {
@@ -227,15 +243,23 @@ __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 	else
 		push_frame(f, &now);		/* tells this stack from one that the task may go over to */
 	verdict = judge(&now, cookie, &next);
-	is_off = is_switched_off(&now, cookie);
+	is_deep = is_beyond(&now);
+	if (is_deep) {
+		verdict = count_deep(verdict);
+		next = now;
+		flags |= REC_F_NO_EXIT;
+	}
+	is_off = !is_deep && is_switched_off(&now, cookie);
 	is_shed = rate_max && verdict == FILTER_SHOW && !is_off && rate_sheds(cookie & COOKIE_FUNC);
 	if (verdict == FILTER_SHOW && (is_off || is_shed)) {
 		verdict = FILTER_SKIP;
 		next.depth += next.depth != NO_LIMIT;
 		flags |= REC_F_NO_EXIT;
 	}
+	if (verdict == FILTER_SHOW && level_max != NO_LEVELS)
+		next.level++;
 	tell_left(&l, verdict);
-	if (verdict != FILTER_SHOW && !is_shed)
+	if (verdict != FILTER_SHOW && !is_shed && !is_deep)
 		count_filtered(FILTERED_CALLS, 1);
 	next.flags &= FRAME_STATE;
 	if (has_triggers && cookie & COOKIE_TRIGGER && verdict != FILTER_SKIP && !(flags & REC_F_NO_EXIT))
@@ -251,7 +275,7 @@ __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 
 __noinline int filter_leave(__u64 sp, __u64 cookie, __u32 flags)
 {
-	struct frame now = { sp, depth_max, 0, NO_FUNC }, next;
+	struct frame now = { sp, NO_FUNC, 0, depth_max, 0 }, next;
 	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
 	struct leaving l = {
 		.f = f, .sp = sp, .flags = flags | REC_F_CALLED, .func = cookie & COOKIE_FUNC,	/* its own frame, too */
@@ -264,7 +288,7 @@ __noinline int filter_leave(__u64 sp, __u64 cookie, __u32 flags)
 		return !!(l.own & FRAME_SHOWN);
 	if (f->count)
 		now = *frame_at(f, f->count - 1);
-	return judge(&now, cookie, &next) == FILTER_SHOW;
+	return judge(&now, cookie, &next) == FILTER_SHOW && !is_beyond(&now);
 }
 
 /* ---- probes: as those of function.bpf.c ---- */

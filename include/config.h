@@ -58,6 +58,7 @@ struct config {
 	unsigned    on_usr1, on_usr2;	/* --signal: TRIGGER_* of the signals to recorder */
 	bool	    disabled;		/* --disable: functions are recorded from a trace_on on */
 	unsigned    depth;		/* -D: levels of calls to record; 0: all */
+	unsigned    max_stack;		/* --max-stack: recorded calls that may be open in a task; 0: any number */
 	uint64_t    least_ns;		/* -t: only calls that take longer, and who called them; 0: all */
 	unsigned    rate_limit;		/* --rate-limit: calls of one function in a second to record; 0: all */
 	unsigned    least_size;		/* --size-filter: bytes of the smallest function to record; not of PLT stubs */

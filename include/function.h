@@ -25,8 +25,9 @@
 #define NO_FUNC		0xfffffffeu
 
 /* What a filter keeps of a task: at most so many frames. */
-#define FILTER_FRAMES		256	/* a power of two */
-#define FILTER_DEPTH_MAX	250	/* -D at most: each level takes a frame */
+#define FILTER_FRAMES		1024	/* a power of two */
+#define FILTER_DEPTH_MAX	250	/* -D at most */
+#define FILTER_STACK_MAX	1000	/* --max-stack at most: each level takes a frame */
 
 #define HELD_MAX		1024	/* open calls of a task that can be held back; a power of two */
 
@@ -34,6 +35,7 @@
 enum filtered {
 	FILTERED_CALLS,
 	FILTERED_SYSCALLS,
+	FILTERED_DEEP,			/* functions beyond --max-stack */
 	HELD_TOO_DEEP,			/* functions that found no place to be held back */
 	FILTERED_COUNTS
 };

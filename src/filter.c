@@ -463,8 +463,8 @@ bool filter_judges(const struct config *cfg)
 	const struct filter *f = cfg->filter;
 	bool is_switched = cfg->disabled || (cfg->on_usr1 | cfg->on_usr2) & (TRIGGER_ON | TRIGGER_OFF);
 
-	return cfg->functions && (is_switched || cfg->depth || filter_actions(f) || filter_has_conditions(f) ||
-				  has_rules(f, RULE_IN) || has_rules(f, RULE_OUT));
+	return cfg->functions && (is_switched || cfg->depth || cfg->max_stack || filter_actions(f) ||
+				  filter_has_conditions(f) || has_rules(f, RULE_IN) || has_rules(f, RULE_OUT));
 }
 
 bool filter_in_kernel(const struct config *cfg)

@@ -135,6 +135,8 @@ static const struct opt opts[] = {
 	    "buffer of each CPU: 512K, 16M, a number is KiB"),
 	OPT("memory", "", memory_bytes, set_bytes, "SIZE", HOW_MUCH | RARE,
 	    "of records that wait for the disk (256M)"),
+	OPT("max-stack", "", max_stack, set_max_stack, "N", HOW_MUCH | RARE,
+	    "no calls in more than N open ones; counted"),
 	OPT("rate-limit", "", rate_limit, set_rate, "N[/s]", HOW_MUCH | RARE,
 	    "of each function no more than N calls a second; counted"),
 	OPT("strict", "", strict, set_true, NULL, HOW_MUCH,

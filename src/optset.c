@@ -95,6 +95,18 @@ int set_depth(struct config *cfg, const struct opt *opt, const char *word, const
 	return err;
 }
 
+int set_max_stack(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	int err = set_count(cfg, opt, word, value);
+
+	if (!err && (!cfg->max_stack || cfg->max_stack > FILTER_STACK_MAX)) {
+		fail(0, "%s: %s open calls cannot be counted; 1 to %d can, and without it there is no limit", word, value,
+		     FILTER_STACK_MAX);
+		err = -EINVAL;
+	}
+	return err;
+}
+
 /* "1000" or "1000/s". */
 int set_rate(struct config *cfg, const struct opt *opt, const char *word, const char *value)
 {

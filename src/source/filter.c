@@ -18,6 +18,7 @@
 
 static struct links links;
 static int counts_fd = -1;	/* the map of calls filtered out; lent */
+static unsigned limit;		/* --max-stack; 0: none */
 
 static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
@@ -40,6 +41,9 @@ static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_program__set_autoload(bpf->progs.filter_exec, wanted);
 	if (cfg->depth)
 		bpf->rodata->depth_max = cfg->depth;
+	if (cfg->max_stack)
+		bpf->rodata->level_max = cfg->max_stack;
+	limit = cfg->functions ? cfg->max_stack : 0;
 	return 0;
 }
 
@@ -96,6 +100,8 @@ static void filter_say(void)
 		return;
 	say("filtered out in the kernel: %lu function calls, %lu syscalls", count_of(FILTERED_CALLS),
 	    count_of(FILTERED_SYSCALLS));
+	if (limit)
+		say("--max-stack: %lu calls in more than %u open ones were not recorded", count_of(FILTERED_DEEP), limit);
 	too_deep = count_of(HELD_TOO_DEEP);
 	if (too_deep)
 		warn("-t and -C: %lu calls in more than %d open ones were not judged, nor recorded", too_deep, HELD_MAX);

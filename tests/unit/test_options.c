@@ -254,6 +254,10 @@ TEST(patterns_of_functions_are_checked_when_all_options_are_known)
 	CHECK_INT(parsed("--size-filter 64 true")->least_size, 64);
 	wrong("--match glob -H a( --match regex true", "recorder: -H: 'a(' is not a regular expression of functions");
 	CHECK_INT(parsed("-F a;!b -N c --depth 3 true")->depth, 3);
+	CHECK_INT(parsed("--max-stack=1000 true")->max_stack, 1000);
+	CHECK(filter_judges(parsed("--max-stack 1 true")));
+	wrong("--max-stack 0 true", "recorder: --max-stack: 0 open calls cannot be counted; 1 to 1000 can, and without it "
+				    "there is no limit");
 	CHECK_INT(parsed("-t 5ms true")->least_ns, 5000000);
 	CHECK_INT(parsed("-t 1.5us true")->least_ns, 1500);
 	CHECK_INT(parsed("--time-filter 700 true")->least_ns, 700);
