@@ -46,13 +46,20 @@ check "--list succeeds" equal $? 0
 check "--list runs nothing and writes nothing" [ ! -e list.data -a "$(grep -c '^sum' list.txt)" = 0 ]
 of_nm() { nm -S "$PROGRAMS/chain" | while read -r addr size kind name; do
 	[ -z "$name" ] || [[ $kind != [tT] ]] || printf '%x %d %s\n' "0x$addr" "0x$size" "$name"; done | sort; }
-listed() { awk '!/^ *#/ { print $1, $2, $5 }' list.txt | sort; }
+listed() { awk '!/^ *#/ { print $1, $2, $6 }' list.txt | sort; }
 check "--list has each function of nm, with its address and size" equal "$(comm -23 <(of_nm) <(listed))" ""
-row() { awk -v f="$1" '$5 == f { $1 = $2 = ""; sub(/^ +/, ""); print }' "${2-list.txt}"; }
+row() { awk -v f="$1" '$6 == f { $5 = $1 = $2 = ""; $0 = $0; $1 = $1; print }' list.txt; }	# without its cost
 check "--list: one that is probed" equal "$(row inner)" "cheap probed inner"
 check "--list: one that is not, and why" equal "$(row _start)" "never - _start (left out: never safe)"
 check "--list: setjmp's return is not probed" equal "$(row _setjmp@PLT | cut -d' ' -f2)" inferred
 probed=$(awk '!/^ *#/ && !/left out/' list.txt | wc -l)
+# Costs go by the site's class, and are more where the return is probed too.
+costs() { awk -v class="$1" -v at="$2" '!/^ *#/ && $3 == class && $4 == at && $5 ~ /^[0-9]+$/ { print $5 }' list.txt | sort -u; }
+check "--list: a cost for each class, said to be of one machine" equal \
+	"$(costs cheap probed | wc -l) $(costs single-stepped probed | wc -l) $(grep -c 'varies with the machine' list.txt)" "1 1 1"
+check "... more for the dear ones, and for returns" [ "$(costs cheap probed)" -lt "$(costs single-stepped inferred)" -a \
+	"$(costs single-stepped inferred)" -lt "$(costs single-stepped probed)" ]
+check "... and none for what is never probed" equal "$(awk '$3 == "never" { print $5 }' list.txt | sort -u)" -
 check "--list: as many as the summary says" grep -q "^recorder: functions: $probed of " list.err
 "$RECORDER" --list='^in' -H inner -- "$PROGRAMS/chain" > list.txt 2> /dev/null
 check "--list=FUNC shows those only, and what was chosen" equal "$(grep -v '^ *#' list.txt | wc -l) $(row inner)" \

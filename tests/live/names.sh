@@ -97,10 +97,10 @@ if gcc -O1 -fno-builtin -static-pie -o whole direct.c 2> /dev/null; then
 fi
 
 # --list of a library's functions: of a command those it would load, of a process those it has.
-listed() { awk -v f="$1" '$5 == f { print $3, $4 }' list.txt; }
+listed() { awk -v f="$1" '$6 == f { print $3, $4 }' list.txt; }
 "$RECORDER" --list='^mall@libc.so' -- "$PROGRAMS/chain" > list.txt 2> /dev/null
 check "--list=FUNC@LIB lists functions of a library that the command would load" grep -qE '^(nop5|cheap|single-stepped) (probed|inferred)$' <(listed malloc)
-check "... and only those" equal "$(awk '!/^ *#/ && $5 !~ /^mall/' list.txt | wc -l)" 0
+check "... and only those" equal "$(awk '!/^ *#/ && $6 !~ /^mall/' list.txt | wc -l)" 0
 sleep 60 & sleeper=$!
 "$RECORDER" --list='^mall@libc.so' -p $sleeper > list.txt 2> /dev/null
 check "... of a process that has it mapped" grep -qE '^(nop5|cheap|single-stepped) (probed|inferred)$' <(listed malloc)
