@@ -83,6 +83,7 @@ bench:							## the figures we publish, beside other tools; needs root
 	@tests/deps/install bench
 	@$(MAKE) --no-print-directory recorder
 	@tests/bench/run.sh $(abspath recorder)
+	@tests/bench/chosen.sh $(abspath recorder)
 	@tests/bench/bystander.sh $(abspath recorder)
 	@tests/bench/attach.sh $(abspath recorder)
 	@tests/bench/programs.sh $(abspath recorder)
