@@ -57,6 +57,11 @@ extern const volatile bool follow;		/* record the children of recorded tasks too
 extern const volatile __u32 lose_one_in;	/* drop one record in so many, counted; 0: none */
 extern const volatile __u32 string_max;		/* bytes of a syscall's string to take */
 
+extern const volatile bool signals_pause;	/* signals to recorder may pause what is recorded */
+
+/* By a signal, enum switched_all: system calls and USDT probes. Functions have their own, which triggers overrule. */
+extern volatile __u32 events_switched;
+
 /* Cleared when recording stops: from then on nothing is produced. */
 extern volatile bool recording;
 

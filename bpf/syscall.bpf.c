@@ -8,6 +8,7 @@
 #include "recorder.bpf.h"
 #include "held.bpf.h"
 #include "path.bpf.h"
+#include "trigger.h"
 
 #define TEXT_ONE_MAX	4096	/* bytes of one text, its NUL included, at most: STRING_BYTES_MAX of config.h is less */
 #define TEXT_ROOM	REC_TEXT_MAX
@@ -254,6 +255,29 @@ static __always_inline bool was_held_long(struct task_struct *task, __u32 nr)
 	return true;
 }
 
+/* A system call is recorded whole or not at all: what counts is whether it was paused when it began. */
+static __always_inline bool begins_paused(struct task_state *t)
+{
+	if (!signals_pause)
+		return false;
+	if (events_switched == SWITCHED_OFF) {
+		t->flags &= ~TASK_ENTERED;
+		return true;
+	}
+	t->flags |= TASK_ENTERED;
+	return false;
+}
+
+static __always_inline bool began_paused(struct task_state *t)
+{
+	bool entered = t->flags & TASK_ENTERED;
+
+	if (!signals_pause)
+		return false;
+	t->flags &= ~TASK_ENTERED;
+	return events_switched != SWITCHED_NOT && !entered;
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
@@ -266,7 +290,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (is_probe_syscall(nr))
 		return 0;
 	t = my_task();
-	if (!t || is_before_exec(t, nr))
+	if (!t || is_before_exec(t, nr) || begins_paused(t))
 		return 0;
 	compat = in_compat_syscall();
 	plan = plan_of(nr, compat);
@@ -336,6 +360,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	compat = in_compat_syscall();
 	if (nr == NR_MMAP && !compat)
 		note_mapping(regs, ret);
+	if (began_paused(t))
+		return 0;
 	plan = plan_of(nr, compat);
 	if (plan && !plan->wanted)
 		return 0;

@@ -12,6 +12,8 @@ const volatile bool follow = true;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
 const volatile __u32 own_pid_ns;
+const volatile bool signals_pause;
+volatile __u32 events_switched;
 volatile bool recording = true;
 
 __noinline int count_lost(struct task_state *t, __u32 class)

@@ -5,6 +5,7 @@
  * may be preempted, and sleep.
  */
 #include "recorder.bpf.h"
+#include "trigger.h"
 #include "usdt.h"
 #include "user.bpf.h"
 
@@ -117,7 +118,7 @@ int usdt_hit(struct pt_regs *ctx)
 	const struct usdt_plan *plan;
 	struct usdt_hit *h;
 
-	if (!t)
+	if (!t || (signals_pause && events_switched == SWITCHED_OFF))
 		return 0;
 	h = bpf_task_storage_get(&usdt_of_task, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	plan = bpf_map_lookup_elem(&usdt_plans, &id);

@@ -10,6 +10,7 @@
 
 #define TASK_ARMED	1u	/* our own child before its exec: recording begins at its next execve */
 #define TASK_HAS_LOST	2u	/* some of lost[] is not zero */
+#define TASK_ENTERED	4u	/* with signals_pause: the system call that it is in was recorded, or is held */
 
 /* --returns=WHEN */
 enum returns_when {

@@ -29,7 +29,7 @@ static struct {
 	size_t count, room;
 } enders;
 
-/* Whether and for how long signals have switched functions off. */
+/* Whether and for how long signals have switched calls and events off. */
 static struct {
 	struct recorder_bpf *bpf;	/* lent */
 	bool	 is_off;
@@ -60,6 +60,7 @@ static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->has_triggers = filters && (filter_actions(cfg->filter) || filter_has_conditions(cfg->filter));
 	bpf->rodata->has_switches = filters && has_switches(cfg);
 	bpf->rodata->starts_off = cfg->disabled;
+	bpf->rodata->signals_pause = signal_actions(cfg) & (TRIGGER_ON | TRIGGER_OFF);
 	bpf_program__set_autoload(bpf->progs.trigger_fork, filters && has_switches(cfg));
 	bpf_program__set_autoload(bpf->progs.trigger_exec, filters && has_switches(cfg));
 	bpf_program__set_autoload(bpf->progs.trigger_exit, filters && has_switches(cfg));
@@ -81,12 +82,13 @@ void trigger_switch_all(bool off)
 	int fd = paused.bpf ? bpf_map__fd(paused.bpf->maps.switched) : -1;
 	uint32_t process;
 
-	if (fd < 0)
+	if (!paused.bpf)
 		return;
+	paused.bpf->bss->events_switched = off ? SWITCHED_OFF : SWITCHED_ON;
 	paused.bpf->bss->all_switched = off ? SWITCHED_OFF : SWITCHED_ON;
-	while (!bpf_map_get_next_key(fd, NULL, &process) && !bpf_map_delete_elem(fd, &process))
+	while (fd >= 0 && !bpf_map_get_next_key(fd, NULL, &process) && !bpf_map_delete_elem(fd, &process))
 		;
-	say("functions are %s", off ? "not recorded from here on" : "recorded from here on");
+	say("functions, system calls and USDT probes are %s", off ? "not recorded from here on" : "recorded from here on");
 	if (off && !paused.is_off) {
 		paused.since = clock_now();
 		paused.times++;
@@ -107,7 +109,7 @@ static void trigger_stop(struct recorder_bpf *bpf)
 static void trigger_summary(void)
 {
 	if (paused.times)
-		say("switched off by signals: %u time%s, %.1f s without functions", paused.times,
+		say("switched off by signals: %u time%s, %.1f s not recorded", paused.times,
 		    paused.times == 1 ? "" : "s", paused.ns / 1e9);
 }
 

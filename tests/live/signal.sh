@@ -40,6 +40,21 @@ begin
 does 7; kill -USR1 $recorder; kill -USR2 $recorder; does 20; over
 check "without the option they do nothing" equal "$(report_calls it.data step)" 27
 
+# System calls and USDT probes, too, with functions or without: each write() of steps is one "did".
+begin() {
+	rm -rf it.data* steps.in steps.out; mkfifo steps.in
+	"$RECORDER" -o it.data "$@" -- "$PROGRAMS/steps" < steps.in > steps.out 2> it.data.err &
+	recorder=$!
+	exec 5> steps.in
+}
+for options in "" --no-functions "-t 1"; do
+	begin --signal='SIGUSR1@trace_off;SIGUSR2@trace_on' --syscalls=read,write $options
+	does 1; tells USR1 'not recorded from here on'; does 30; does 40; does 50; tells USR2 'are recorded from here on'; does 500; over
+	check "system calls pause${options:+ with $options}" equal "$(report_calls it.data sys_write)" 2
+	check "... each is whole" equal "$(replay it.data | grep -c 'sys_write(.*) = ')" 2
+	check "... uftrace accepts it" uftrace_accepts it.data
+done
+
 # Who ignores them goes on ignoring them, and recorder hears them all the same.
 begin() {
 	rm -rf it.data* steps.in steps.out; mkfifo steps.in
