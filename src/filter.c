@@ -474,8 +474,8 @@ bool filter_in_kernel(const struct config *cfg)
 
 bool filter_is_flat(const struct config *cfg)
 {
-	return cfg->depth == 1 && !filter_actions(cfg->filter) && !has_rules(cfg->filter, RULE_OUT) && !has_rules(cfg->filter, RULE_HIDE) &&
-	       !filter_has_places(cfg->filter);
+	return cfg->depth == 1 && !filter_actions(cfg->filter) && !has_rules(cfg->filter, RULE_OUT) &&
+	       !has_rules(cfg->filter, RULE_HIDE) && !filter_has_places(cfg->filter);
 }
 
 bool filter_lists(const struct filter *f, const struct image *img, const struct func *fn)
