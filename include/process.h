@@ -32,4 +32,8 @@ pid_t process_parent(pid_t pid);
 /* Our PID namespace, as the kernel numbers it. 0: /proc is not there. */
 uint32_t process_namespace(void);
 
+/* A helper of recorder's, perhaps no child of it. Neither it, nor its children, nor ours are recorded by number. */
+void process_own(pid_t pid);
+bool process_is_ours(pid_t pid);
+
 #endif

@@ -146,7 +146,7 @@ static int hold_member(void *ctx, pid_t pid)
 	struct target *t = ctx;
 	int err;
 
-	if (find(t, pid) || pid == getpid() || process_parent(pid) == getpid() || !process_with_program(pid))
+	if (find(t, pid) || process_is_ours(pid) || !process_with_program(pid))
 		return 0;
 	err = hold(t, pid, TARGET_WHOLE);
 	return err == -ESRCH ? 0 : err;
@@ -236,7 +236,7 @@ static bool is_other(const struct target *t, pid_t pid)
 	for (size_t i = 0; i < t->other_count; i++)
 		if (t->other[i] == pid)
 			return true;
-	return pid == getpid();
+	return process_is_ours(pid);
 }
 
 static int note_other(struct target *t, pid_t pid)

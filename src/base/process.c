@@ -104,6 +104,29 @@ pid_t process_parent(pid_t pid)
 	return at && sscanf(at, ") %*c %d", &pid) == 1 ? pid : 0;
 }
 
+static pid_t helper[8];		/* the last that were started; others have ended */
+
+void process_own(pid_t pid)
+{
+	static unsigned next;
+
+	helper[next++ % ARRAY_SIZE(helper)] = pid;
+}
+
+static bool is_us(pid_t pid)
+{
+	bool found = pid == getpid();
+
+	for (size_t i = 0; i < ARRAY_SIZE(helper) && pid; i++)
+		found = found || helper[i] == pid;
+	return found;
+}
+
+bool process_is_ours(pid_t pid)
+{
+	return is_us(pid) || is_us(process_parent(pid));
+}
+
 uint32_t process_namespace(void)
 {
 	struct stat st;

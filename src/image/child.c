@@ -24,6 +24,7 @@
 
 #include "base.h"
 #include "child.h"
+#include "process.h"
 
 #define FILE_TIMEOUT_MS	20000
 #define DEBUG_TIMEOUT_MS 4000u	/* it ends by itself before that, unless libdw is caught in a loop */
@@ -296,6 +297,7 @@ static int start_nursery(struct image_child *c)
 		c->nursery = 0;
 		return -EAGAIN;
 	}
+	process_own(c->nursery);
 	return 0;
 }
 

@@ -26,6 +26,7 @@
 #include "base.h"
 #include "gate.h"
 #include "log.h"
+#include "process.h"
 #include "recorder.skel.h"
 #include "source/seat.h"
 
@@ -276,7 +277,7 @@ int agent_start(struct agent **ret, struct recorder_bpf *bpf)
 	struct agent *a = calloc(1, sizeof(*a));
 	struct serving s;
 	int pair[2], err;
-	pid_t pid;
+	pid_t pid, own;
 
 	if (!a)
 		return -ENOMEM;
@@ -291,14 +292,17 @@ int agent_start(struct agent **ret, struct recorder_bpf *bpf)
 	s.socket = pair[1];
 	pid = fork();
 	if (pid == 0) {
-		if (fork() == 0)
+		own = fork();
+		if (own == 0)
 			agent_main(&s);
-		_exit(0);
+		_exit(send(s.socket, &own, sizeof(own), 0) != sizeof(own));
 	}
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	else
 		err = -errno;
+	if (recv(pair[0], &own, sizeof(own), MSG_DONTWAIT) == sizeof(own) && own > 0)
+		process_own(own);
 	serving_close(&s);
 	close(pair[1]);
 	a->socket = pair[0];

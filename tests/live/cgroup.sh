@@ -126,6 +126,18 @@ container() {
 }
 if command -v runc > /dev/null; then check "a container that runs" container; else skip container "runc is not there"; fi
 
+# Recorder in the cgroup that it records, as in a container or the session of a shell: none of its own processes is recorded.
+itself() {
+	local names
+	inside "$top/a" sh -c '"$0" -q -o itself.data --cgroup "$1" --duration 1s 2> itself.data.err & sleep 0.5
+		"$2"; wait' "$RECORDER" "$group" "$PROGRAMS/nested" > itself.out || { cat itself.data.err; return 1; }
+	uftrace_accepts itself.data || return
+	names=$(uf report --no-pager -d itself.data --task)
+	grep -qw nested <<< "$names" || { echo "$names"; return 1; }
+	! grep -w recorder <<< "$names"
+}
+check "recorder in it does not record itself, nor its helpers" itself
+
 refused() {
 	local status
 	"$RECORDER" -q --cgroup "$1" -o refused.data "${@:3}" 2> refused.err

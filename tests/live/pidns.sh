@@ -62,3 +62,15 @@ check "beside it the target throws" equal $? 0
 check "as it does untraced" diff plain.out traced.out
 check "nobody wrote into the bystander" equal "$(cat bystander.out)" watching
 wait
+
+# Recorder's helpers become children of the first process: with its tree they are not recorded.
+tree() {
+	local names
+	unshare -pf --mount-proc sh -c '"$0" -q -o tree.data --tree 1 --duration 1s 2> tree.data.err & sleep 0.5; "$1" > tree.out; wait' \
+		"$outside" "$PROGRAMS/nested" || { cat tree.data.err; return 1; }
+	uftrace_accepts tree.data || return
+	names=$(uf report --no-pager -d tree.data --task)
+	grep -qw nested <<< "$names" || { echo "$names"; return 1; }
+	! grep -w recorder <<< "$names"
+}
+program nested tree && check "the tree of its first process does not have recorder's helpers" tree
