@@ -58,6 +58,7 @@ struct recording {
 	struct drain	    *drain;
 	struct writer	    *writer;
 	struct tracker_counts counts;
+	int		     written;	/* 0, or why a format stopped before the end */
 	bool		     has_ended;	/* the command did, and its status is known */
 	int		     exit_status;	/* when the command could not be run */
 };
@@ -340,6 +341,13 @@ static int recording_begin(struct recording *r, const struct config *cfg)
 	return err ?: start_threads(r);
 }
 
+static int seal_raw(struct recording *r)
+{
+	int err = r->raw ? raw_seal(TAKE(r->raw), r->about) : 0;
+
+	return err ? fail(err, "format 'raw' stopped here: its file holds what came before") : 0;
+}
+
 /* Stop taking records, finish the files, then let the probes go: files first, detaching may take seconds. */
 static int recording_end(struct recording *r, int err)
 {
@@ -356,11 +364,10 @@ static int recording_end(struct recording *r, int err)
 		stop_sources(r);
 		drain_finish(TAKE(r->drain));
 	}
-	err = writer_finish(TAKE(r->writer), &r->counts) ?: err;
-	if (r->raw)
-		err = raw_seal(TAKE(r->raw), r->about) ?: err;
+	r->written = writer_finish(TAKE(r->writer), &r->counts);
+	r->written = seal_raw(r) ?: r->written;
 	detach_sources();
-	return err;
+	return r->written ?: err;
 }
 
 static void recording_free(struct recording *r)
@@ -398,8 +405,11 @@ static void say_loss(const struct recording *r)
 	const uint64_t *lost = r->counts.lost;
 	char events[40] = "";
 
+	if (r->written)
+		say("lost: what came after a format had stopped");
 	if (!lost_in_all(r)) {
-		say("lost: nothing");
+		if (!r->written)
+			say("lost: nothing");
 		return;
 	}
 	if (lost[CLASS_EVENT])
@@ -515,7 +525,7 @@ static int replay_into(struct recording *r, int fd)
 	if (err)
 		return err;
 	pushed = raw_push(fd, r->queue);
-	err = writer_finish(TAKE(r->writer), &r->counts);
+	err = r->written = writer_finish(TAKE(r->writer), &r->counts);
 	if (pushed)
 		warn("'%s' is damaged: what came before the damage is written", r->cfg->replay);
 	return err ?: pushed;

@@ -60,6 +60,12 @@ if mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
 	check "a full disk: it is said" grep -qiE '^recorder: .*(no space|full)' full.err
 	check "a full disk: with --strict it shows in the exit status" [ $status -ne 0 ]
 	check "a full disk: what was written opens" uf replay --no-pager -d small/data
+	rm -rf small/data
+	"$RECORDER" --format raw -o small/data -- "$PROGRAMS/storm" 200000 > full.out 2> raw.err
+	check "a full disk: --format raw says it, too" grep -qiE "^recorder: format 'raw'.*(no space|full)" raw.err
+	for f in full raw; do
+		check "a full disk: nobody claims that nothing is lost ($f)" equal "$(grep -c 'lost: nothing' $f.err)" 0
+	done
 	umount small
 else
 	skip "a full disk" "tmpfs cannot be mounted here"
