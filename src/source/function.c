@@ -72,6 +72,7 @@ static struct {
 	unsigned no_plt_calls;		/* of programs: image.no_plt_calls */
 	bool	 program_selects;	/* --filter names functions of a program */
 	bool	 program_wants_callers;	/* --caller-filter does */
+	bool	 is_chosen;		/* --functions=GLOB was given */
 	bool	 args_asked, args_named;	/* -A, -R or --auto-args was given; one of the first two */
 	unsigned with_args;		/* functions whose arguments or results are recorded */
 	unsigned args_refused;		/* whose are not: Go's conventions are its own */
@@ -520,6 +521,7 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->args_may_fault = kernel_has(HAVE_UPROBE_SLEEPABLE);
 	if (w)
 		load_kit(bpf, kit_of(cfg, w), false);
+	tally.is_chosen = cfg->function_count;
 	tally.args_asked = wants_values(cfg);
 	tally.args_named = cfg->args.count;
 	if (w && tally.args_asked)
@@ -592,6 +594,8 @@ static void function_summary(void)
 {
 	unsigned cheap = tally.probed[SITE_NOP5] + tally.probed[SITE_CHEAP], dear = tally.probed[SITE_DEAR];
 
+	if (!tally.files && tally.is_chosen)
+		warn("--functions: no function of what was run has such a name");
 	if (!tally.files)
 		return;
 	filter_summary(filter);

@@ -50,3 +50,7 @@ if command -v python3 > /dev/null; then
 else
 	skip "the chrome file is JSON" "python3 is not there"
 fi
+
+# A name that nothing has is said: the recording would be of system calls only.
+record none.data --functions='no_such_*' -- "$PROGRAMS/nested" > /dev/null
+check "--functions=GLOB that matches nothing is said" grep -q 'warning: --functions: no function' <(said none.data)
