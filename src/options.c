@@ -67,7 +67,7 @@ static const struct opt opts[] = {
 	    "only calls, also syscalls, that take longer, and their callers"),
 	OPT("caller-filter", "C", filter, set_filter, "FUNC", WHAT,
 	    "only these functions and their callers; no syscalls"),
-	OPT("hide", "H", filter, set_filter, "FUNC", WHAT,
+	OPT("hide", "H", filter, set_filter, "FUNC", WHAT | RARE,
 	    "not these functions, though what they call"),
 	OPT("loc-filter", "L", filter, set_filter, "PLACE", WHAT | RARE,
 	    "only functions from this source file or folder; PLACE@hide: not"),
@@ -220,7 +220,7 @@ static void print_row(const struct opt *o)
 		n += snprintf(names + n, sizeof(names) - n, "-%c, ", *c);
 	n += snprintf(names + n, sizeof(names) - n, "--%s", o->name);
 	if (o->arg)
-		snprintf(names + n, sizeof(names) - n, "%s%s", *o->arg == '[' ? "" : " ", o->arg);
+		snprintf(names + n, sizeof(names) - n, "%s%s", !strncmp(o->arg, "[=", 2) ? "" : " ", o->arg);
 	printf("  %-30s ", names);
 	if (o->set == set_formats)
 		print_format_help();
@@ -266,7 +266,7 @@ static void make_getopt_tables(char *shorts, struct option *longs)
 	*shorts++ = ':';	/* tell a missing argument from an unknown option */
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		int arg = !opts[i].arg ? no_argument :
-			  *opts[i].arg == '[' ? optional_argument : required_argument;
+			  !strncmp(opts[i].arg, "[=", 2) ? optional_argument : required_argument;
 
 		longs[i] = (struct option){ opts[i].name, arg, NULL, LONG_VALUE + i };
 		for (const char *c = opts[i].letters; *c; c++) {

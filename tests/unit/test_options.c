@@ -281,6 +281,7 @@ TEST(an_option_of_another_tracer_is_answered)
 	wrong("-P x true", "recorder: -P is not an option: strace, perf and trace-cmd mean three things by it");
 	wrong("--delay 5 true", "recorder: --delay is not built yet");
 	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET', 'SUBSYS:EVENT' and 'usdt:PROVIDER:NAME' are");
+	wrong("--usdt redis true", "recorder: --usdt: 'redis' is not PROVIDER:NAME or LIB:PROVIDER:NAME, such as 'libc:*'");
 	wrong("--usdt=redis true", "recorder: --usdt: 'redis' is not PROVIDER:NAME or LIB:PROVIDER:NAME, such as 'libc:*'");
 	wrong("-e usdt:a:b@arg1/q true", "recorder: -e: 'arg1/q' is not argN/s, or x, i, u, c for s, with an N of 1 to 12");
 	wrong("--usdt=a:b -t 1ms true", "recorder: --usdt does not go together with -t and -C: a probe takes no time, and calls nothing");
