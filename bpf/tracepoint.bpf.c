@@ -5,19 +5,11 @@
  * otherwise: the fixed fields, then texts, whose places and lengths some of the fields tell.
  */
 #include "event.bpf.h"
+#include "tracepoint.h"
 
-#define FIELDS_MAX	512u
 #define EVENT_MAX	4000u		/* with its texts: it has to fit on a page of trace.dat */
-#define TEXTS_MAX	8
 
-/* What there is of each, by cookie: struct tracepoint of kevent.h. */
-struct tracepoint_plan {
-	__u16	bytes, text_count;
-	struct {
-		__u16	at, base;
-	} text[TEXTS_MAX];
-};
-
+/* By cookie. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);			/* set before the load */
@@ -42,10 +34,10 @@ static __always_inline __u32 end_of(const struct tracepoint_plan *plan, const ch
 {
 	__u32 end = plan->bytes;
 
-	for (int i = 0; i < TEXTS_MAX; i++) {
+	for (int i = 0; i < TRACEPOINT_TEXTS; i++) {
 		__u32 at = plan->text[i].at, place, stop;
 
-		if (i >= plan->text_count || at > FIELDS_MAX - sizeof(place))
+		if (i >= plan->text_count || at > TRACEPOINT_BYTES_MAX - sizeof(place))
 			break;
 		place = *(__u32 *)(field + at);
 		stop = (place & 0xffff) + (place >> 16) + plan->text[i].base - 8;
@@ -71,7 +63,7 @@ int tracepoint_hit(void *ctx)
 		return 0;
 	fixed = plan->bytes;
 	asm volatile("" : "+r"(fixed));		/* one register, which is checked and used: 6.1 asks for that */
-	if (fixed > FIELDS_MAX)
+	if (fixed > TRACEPOINT_BYTES_MAX)
 		return 0;
 	asm volatile("" : "+r"(fixed));
 	bpf_probe_read_kernel(s->field, fixed, ctx + 8);

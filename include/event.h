@@ -23,7 +23,7 @@ enum ending {
 
 struct event {
 	const struct rec_hdr *rec;	/* lent; for a call whose end was not seen: the record that showed it */
-	struct task	     *task;	/* NULL, with REC_EVENT only: one that is not recorded, or has ended */
+	struct task	     *task;	/* NULL with REC_EVENT: it need not be one that is recorded */
 	uint64_t	      time;	/* never decreases from one event to the next */
 	uint64_t	      began;	/* of an entry that -t or -C held back: when it was, earlier; else as time */
 	uint16_t	      kind;	/* enum rec_kind: of this event; for an unseen end REC_FUNC_EXIT or REC_SYS_EXIT */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "record.h"
+#include "tracepoint.h"
 
 struct kernel_event_row {
 	const char *group;	/* as in -e GROUP */
@@ -25,19 +26,12 @@ extern const struct kernel_event_row kernel_events[EVENT_TRACEPOINT];
 /* Bytes that a record of @event has at least. */
 size_t kernel_event_bytes(uint32_t event);
 
-#define TRACEPOINT_TEXTS	8	/* fields of varying length that are taken along */
-
 /* A tracepoint as tracefs describes it. */
 struct tracepoint {
 	char	*system, *name;		/* owned, as is the next */
 	char	*format;		/* the text of its file "format" from the line "format:" on */
 	unsigned id;			/* for perf_event_open(2) */
-	uint16_t bytes;			/* of its fixed fields, behind the first 8 */
-	uint8_t	 text_count;
-	struct tracepoint_text {
-		uint16_t at;		/* where the field that tells its place and length lies, from the same */
-		uint16_t base;		/* what the place counts from */
-	} text[TRACEPOINT_TEXTS];
+	struct tracepoint_plan plan;
 };
 
 struct tracepoints {

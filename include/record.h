@@ -257,7 +257,7 @@ enum kernel_event {
 /*
  * A tracepoint of the kernel was hit by the task in the header, which may be one that is not recorded: an event is
  * recorded when either who caused it or whom it is about is. What follows is laid out as the kernel lays the event out
- * behind the 8 bytes that all its events begin with; places within it (__data_loc) count from these 8.
+ * behind the 8 bytes that all its events begin with; places within it (__data_loc) count from the first of these 8.
  */
 struct rec_event {
 	struct rec_hdr	hdr;

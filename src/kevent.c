@@ -11,7 +11,6 @@
 #include "nearest.h"
 
 #define COMMON_BYTES	8	/* that every event begins with */
-#define FIELDS_MAX	512	/* bytes: events with more fixed fields are not recorded; bpf/tracepoint.bpf.c has as many */
 
 const struct kernel_event_row kernel_events[EVENT_TRACEPOINT] = {
 	[EVENT_SCHED_SWITCH]	 = { "sched", "sched", "sched_switch", sizeof(struct event_sched_switch) },
@@ -121,6 +120,7 @@ static int take_field(struct tracepoint *tp, const char *line)
 {
 	const char *offset = strstr(line, "offset:"), *size = strstr(line, "size:");
 	unsigned at = offset ? strtoul(offset + 7, NULL, 10) : 0, bytes = size ? strtoul(size + 5, NULL, 10) : 0;
+	struct tracepoint_plan *p = &tp->plan;
 	bool is_relative = strstr(line, "__rel_loc") && strstr(line, "__rel_loc") < offset;
 	bool is_text = is_relative || (strstr(line, "__data_loc") && strstr(line, "__data_loc") < offset);
 
@@ -129,11 +129,13 @@ static int take_field(struct tracepoint *tp, const char *line)
 	if (at < COMMON_BYTES)
 		return 0;
 	at -= COMMON_BYTES;
-	if (at + bytes > FIELDS_MAX)
+	if (bytes > TRACEPOINT_BYTES_MAX || at > TRACEPOINT_BYTES_MAX - bytes)
 		return -E2BIG;
-	tp->bytes = MAX(tp->bytes, at + bytes);
-	if (is_text && tp->text_count < TRACEPOINT_TEXTS)
-		tp->text[tp->text_count++] = (struct tracepoint_text){ at, is_relative ? at + bytes + COMMON_BYTES : 0 };
+	p->bytes = MAX(p->bytes, at + bytes);
+	if (is_text && p->text_count < TRACEPOINT_TEXTS) {
+		p->text[p->text_count].at = at;
+		p->text[p->text_count++].base = is_relative ? at + bytes + COMMON_BYTES : 0;
+	}
 	return 0;
 }
 
@@ -227,19 +229,21 @@ static int choose_one(struct choice *c, const char *system, const char *name)
 	offer(c, name);
 	if (!matches(c, system, name) || is_elsewhere(c, system, name) || has_program(system, name))
 		return 0;
-	c->found++;
-	if (is_chosen(c->tps, system, name))
+	if (is_chosen(c->tps, system, name)) {
+		c->found++;
 		return 0;
+	}
 	if (c->tps->count == TRACEPOINTS_MAX)
 		return fail(0, "%s: more than %u events; the first is one too many: '%s:%s'", c->word, TRACEPOINTS_MAX, system,
 			    name), -EINVAL;
 	err = read_tracepoint(&tp, system, name);
 	if (err == -ENOENT)
-		return c->found--, 0;		/* tracefs's own, such as ftrace:print without an id */
+		return 0;		/* tracefs's own, which have no id */
 	if (err) {
 		fail(0, "%s: the event '%s:%s' is described in a way that is not understood", c->word, system, name);
 		return -EINVAL;
 	}
+	c->found++;
 	taken = tp;
 	tp = (struct tracepoint){};
 	return add(c->tps, &taken);
@@ -284,8 +288,24 @@ static void choose_programs(struct choice *c, const char *group)
 	}
 }
 
+static int no_group(const struct choice *c, const char *value)
+{
+	struct nearest n = { .word = value };
+
+	for (int i = 0; i < EVENT_TRACEPOINT; i++)
+		nearest_offer(&n, kernel_events[i].group);
+	if (n.found)
+		fail(0, "%s: '%s' is no group of events; the nearest is '%s'", c->word, value, n.found);
+	else
+		fail(0, "%s: '%s' is neither a group of events nor SUBSYS:EVENT", c->word, value);
+	hint("sched, signal, fault, or such as 'net:*'; system calls have an option of their own: -e NAME");
+	return -EINVAL;
+}
+
 static int nothing_found(const struct choice *c, const char *value)
 {
+	if (!strchr(value, ':'))
+		return no_group(c, value);
 	if (c->how) {
 		fail(0, "%s: '%s': %s", c->word, value, c->how);
 	} else if (!kernel_tracefs()) {

@@ -372,19 +372,6 @@ int set_least_time(struct config *cfg, const struct opt *opt, const char *word, 
 	return set_time_in(cfg, opt, word, value, "ns", "5ms or 1.5us");
 }
 
-/* Call @each of the words between the commas of @value. */
-static int each_word(struct config *cfg, const char *word, const char *value,
-		     int (*each)(struct config *cfg, const char *word, const char *value))
-{
-	__cleanup(free_ptr) char *words = strdup(value);
-	char *rest = words, *one;
-	int err = words ? 0 : -ENOMEM;
-
-	while (!err && (one = strsep(&rest, ",")))
-		err = each(cfg, word, one);
-	return err;
-}
-
 static int add_event(struct config *cfg, const char *word, const char *value)
 {
 	cfg->events_chosen = true;
@@ -394,7 +381,7 @@ static int add_event(struct config *cfg, const char *word, const char *value)
 int set_events(struct config *cfg, const struct opt *opt, const char *word, const char *value)
 {
 	(void)opt;
-	return each_word(cfg, word, value, add_event);
+	return for_each_word(cfg, word, value, add_event);
 }
 
 int set_no_events(struct config *cfg, const struct opt *opt, const char *word, const char *value)

@@ -71,8 +71,10 @@ int pattern_parse_place(struct pattern *p, const char *text, size_t len, enum pa
 	}
 	if (p->func && (p->kind != PATTERN_REGEX || !regcomp(&p->regex, p->func, REG_EXTENDED | REG_NOSUB)))
 		return 0;
-	free(p->func);
-	return p->func ? -EINVAL : -ENOMEM;
+	if (!p->func)
+		return -ENOMEM;
+	free(TAKE(p->func));
+	return -EINVAL;
 }
 
 void pattern_release(struct pattern *p)

@@ -529,10 +529,7 @@ static int on_usdt(struct tracker *tr, struct task *t, const struct rec_hdr *rec
 /* Told as it comes: it may be of a task that is not recorded, or that has just exited. */
 static int on_kernel_event(struct tracker *tr, const struct rec_hdr *rec)
 {
-	struct task *t = task_find(tr, rec->tid);
-	struct event ev = {
-		.rec = rec, .task = t && t->is_told ? t : NULL, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind,
-	};
+	struct event ev = { .rec = rec, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind };
 
 	tr->counts.kernel_events++;
 	return segment_event(tr->segment, &ev);

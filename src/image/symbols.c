@@ -84,8 +84,9 @@ struct code *reader_code(const struct reader *r, uint64_t addr)
 }
 
 /*
- * What is thought unlikely is moved out of line: gcc and clang call it NAME.cold or, before gcc 9, NAME.cold.1; BOLT NAME.cold.1
- * and NAME.warm. It is jumped to in the middle of a frame: a return probe there would take a local variable for the return address.
+ * What is thought unlikely is moved out of line: gcc and clang call it NAME.cold or, before gcc 9, NAME.cold.1; BOLT
+ * NAME.cold.1 and NAME.warm. It is jumped to in the middle of a frame: a return probe there would take what lies on top
+ * of the stack for the return address.
  */
 static bool is_part_of_function(const char *name)
 {

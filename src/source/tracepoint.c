@@ -28,25 +28,12 @@ static int tracepoint_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	return bpf_map__set_max_entries(bpf->maps.tracepoint_plans, cfg->tracepoints.count);
 }
 
-/* As struct tracepoint_plan of bpf/tracepoint.bpf.c. */
-struct plan {
-	uint16_t bytes, text_count;
-	struct tracepoint_text text[TRACEPOINT_TEXTS];
-};
-
-static int tell_plan(struct recorder_bpf *bpf, uint32_t which, const struct tracepoint *tp)
-{
-	struct plan plan = { tp->bytes, tp->text_count, {} };
-
-	memcpy(plan.text, tp->text, sizeof(plan.text));
-	return bpf_map_update_elem(bpf_map__fd(bpf->maps.tracepoint_plans), &which, &plan, BPF_ANY) ? -errno : 0;
-}
-
 static int attach_one(struct recorder_bpf *bpf, uint32_t which, const struct tracepoint *tp)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = tp->id };
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = which);
-	int err = tell_plan(bpf, which, tp), fd = -1;
+	int plans = bpf_map__fd(bpf->maps.tracepoint_plans), fd = -1;
+	int err = bpf_map_update_elem(plans, &which, &tp->plan, BPF_ANY) ? -errno : 0;
 	struct bpf_link *link = NULL;
 
 	if (!err)

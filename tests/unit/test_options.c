@@ -280,6 +280,9 @@ TEST(an_option_of_another_tracer_is_answered)
 	wrong("--cgroup /x --no-follow", "recorder: --no-follow: --cgroup means also those who come into it");
 	wrong("-P x true", "recorder: -P is not an option: strace, perf and trace-cmd mean three things by it");
 	wrong("--delay 5 true", "recorder: --delay is not built yet");
+	wrong("--event schd true", "recorder: --event: 'schd' is no group of events; the nearest is 'sched'");
+	wrong("-e sched,openat true", "recorder: -e: 'openat' is neither a group of events nor SUBSYS:EVENT");
+	wrong("-e sched, true", "recorder: -e: a name is missing in 'sched,'");
 	wrong("-e signal=INT true", "recorder: -e: 'signal=' is not built yet, only 'trace=SET', 'SUBSYS:EVENT' and 'usdt:PROVIDER:NAME' are");
 	wrong("--usdt redis true", "recorder: --usdt: 'redis' is not PROVIDER:NAME or LIB:PROVIDER:NAME, such as 'libc:*'");
 	wrong("--usdt=redis true", "recorder: --usdt: 'redis' is not PROVIDER:NAME or LIB:PROVIDER:NAME, such as 'libc:*'");

@@ -2,7 +2,8 @@
  * perf.c - perf-cpu0.dat: when tasks were on a CPU, as perf records that a reader shows as linux:schedule.
  *
  * A reader merges the files of all CPUs by time, so one is enough; its records are in order. It pairs a task's leaving
- * its CPU with its coming back: a coming back without the other before it is left out, and so is what happens after a task's end.
+ * its CPU with its coming back: a coming back without the other before it is left out, and so is what happens after a
+ * task's end.
  * That a task was pushed aside is not told: dump --chrome of the reader takes that for an end without a beginning.
  */
 #include "base.h"
