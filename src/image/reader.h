@@ -58,6 +58,7 @@ struct reader {
 	struct found *found;
 	bool	      is_library;	/* has a SONAME */
 	bool	      is_static;	/* needs no library and no dynamic linker, and is none */
+	bool	      has_imports;	/* what it lacks must be found elsewhere, whatever names a library or not */
 	bool	      facts_only;	/* IMAGE_FACTS */
 	unsigned      hints;		/* HINT_* of its symbols */
 	size_t	      code_count, span_count, slot_count, found_count;

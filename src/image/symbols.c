@@ -154,6 +154,7 @@ static int add_symbols(struct reader *r, const struct piece *syms, const struct 
 		memcpy(&sym, syms->data + at, sizeof(sym));
 		type = ELF64_ST_TYPE(sym.st_info);
 		name = piece_string(strings, sym.st_name);
+		r->has_imports |= sym.st_shndx == SHN_UNDEF && ELF64_ST_BIND(sym.st_info) == STB_GLOBAL && *name;
 		if (sym.st_shndx == SHN_UNDEF || type == STT_FUNC || type == STT_NOTYPE)
 			see_name(r, name, sym.st_shndx == SHN_UNDEF);
 		if (!functions || sym.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC))
@@ -247,8 +248,11 @@ int symbols_read(struct reader *r)
 	if (err)
 		return err;
 	if (dynamic)
-		return symbols_table(r, &r->elf, dynamic, !all);
-	return r->elf.sec_count ? 0 : read_dynamic(r);
+		err = symbols_table(r, &r->elf, dynamic, !all);
+	else if (!r->elf.sec_count)
+		err = read_dynamic(r);
+	r->is_static &= !r->has_imports;	/* a plugin may be without SONAME and NEEDED */
+	return err;
 }
 
 static int by_address(const void *a, const void *b, void *ctx)

@@ -16,6 +16,9 @@ static const char collects[] =
 	"#include <stdlib.h>\n"
 	"int main(void) { return getenv(\"OCAMLRUNPARAM\") != 0; }\n";
 
+static const char plugin[] =		/* as Python's modules are: what they need, who loads them has loaded */
+	"extern int host(int);\nint start(int n) { return host(n) + 1; }\n";
+
 static struct image *read_facts(const char *path)
 {
 	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -40,6 +43,8 @@ static const struct built {
 	{ "plain.c",	plain,	  "",			 WALKER_NONE },
 	{ "plain.c",	plain,	  "-s",			 WALKER_NONE },
 	{ "plain.c",	plain,	  "-static -s",		 WALKER_NAMELESS },	/* libc's own, for pthread_exit() */
+	{ "plain.c",	plain,	  "-static-pie -s",	 WALKER_NAMELESS },
+	{ "plugin.c",	plugin,	  "-shared -fPIC -nostdlib -s", WALKER_NONE },
 	{ "throws.cc",	throws,	  "",			 WALKER_NONE },		/* libgcc_s has it */
 	{ "throws.cc",	throws,	  "-s",			 WALKER_NONE },
 	{ "throws.cc",	throws,	  "-static-libgcc",	 WALKER_NAMED },
