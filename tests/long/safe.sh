@@ -1,6 +1,6 @@
 # safe.sh - every program of the list safe/list does under recorder what it does without: same output, same exit status, with
 # what is probed by default and with all functions of all libraries.		ONLY=GLOB: only those of such names
-# limit: 3000
+# limit: 9000
 . "$LIVE/lib.sh"
 export PROGRAMS HERE=${LIVE%/live}/long/safe KEPT=${RECORDER%/*}/build/safe
 mkdir -p "$KEPT"
@@ -12,7 +12,7 @@ timeless() { sed -E 's/[0-9]+([.:][0-9]+)* ?(ns|us|ms|s|sec|seconds|min)\b/TIME/
 run() {
 	local name=$1 status; shift
 	rm -rf folder && mkdir folder
-	(cd folder && exec timeout -k 5 600 "$@" bash -c "$command" > ../run.out 2>&1 < /dev/null)
+	(cd folder && exec timeout -k 5 1200 "$@" bash -c "$command" > ../run.out 2>&1 < /dev/null)
 	status=$?
 	timeless < run.out > "$name.out"
 	return $status
