@@ -1,5 +1,5 @@
 /*
- * debugfile.h - where the symbols of a stripped file may lie: gdb's places.
+ * debugfile.h - where the symbols and the debug information of a stripped file may lie: gdb's places.
  */
 #ifndef DEBUGFILE_H
 #define DEBUGFILE_H

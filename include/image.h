@@ -111,11 +111,14 @@ const char *image_plain(const struct image *img, const char *name);
 enum image_depth {
 	IMAGE_FUNCTIONS,	/* all, with their sites */
 	IMAGE_FACTS,		/* what it is; of its functions those that guards and gates stand at, without sites */
-	IMAGE_DEBUG,		/* only image.debug, without source lines */
+	IMAGE_DEBUG,		/* only image.debug, without source lines; -ENOENT: there is no DWARF */
 	IMAGE_DEBUG_LINES,	/* with them, which takes longer */
 };
 int  image_read(struct image **ret, int fd, enum image_depth depth);
-/* The same, with the symbols of the file open at @debug_fd (-1: none) if it is its debug file; else is_stripped holds. */
+/*
+ * The same, with what the file has not itself from the one open at @debug_fd (-1: none), if that is its debug file: symbols,
+ * else is_stripped holds; DWARF, else -ENOENT.
+ */
 int  image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth depth);
 void image_destroy(struct image *img);
 
@@ -138,7 +141,7 @@ int  image_child_start(struct image_child **ret);
 void image_child_stop(struct image_child *c);
 /* @fd is lent. -ETIMEDOUT, -EPIPE: the file made the child fail; the next call starts a new one. */
 int  image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth);
-/* All of its functions, as image_read_with() tells them. */
-int  image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd);
+/* As image_read_with(). */
+int  image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base.h"
 #include "config.h"
 #include "debug.h"
+#include "debugfile.h"
 #include "debuginfo.h"
 #include "filter.h"
 #include "image.h"
@@ -47,10 +48,29 @@ static bool wants_lines(const struct config *cfg)
 	return cfg->srcline || filter_has_places(cfg->filter);
 }
 
-static void ask_child(struct image_child *child, const struct config *cfg, struct image *img, int fd)
+/* The file's own, else that of its debug file, else -ENOENT. */
+static int ask_child(struct image_child *child, struct image **ret, enum image_depth depth, const struct image *img,
+		     int proc, int fd)
+{
+	int err = image_child_read(child, ret, fd, depth);
+
+	for (unsigned n = 0; err == -ENOENT && n < DEBUGFILE_PLACES; n++) {
+		__cleanup(free_ptr) char *place = debugfile_place(img, img->path, n);
+		__cleanup(close_fd) int debug_fd = place ? debugfile_open(proc, place) : -1;
+
+		if (debug_fd < 0)
+			continue;
+		err = image_child_read_with(child, ret, fd, debug_fd, depth);
+		detail(err ? "'%s' has no debug information for '%s', or is not of it" :
+			     "'%s' has the debug information of '%s'", place, img->path);
+	}
+	return err;
+}
+
+static void take_debug(struct image_child *child, const struct config *cfg, struct image *img, int proc, int fd)
 {
 	__cleanup(image_destroyp) struct image *told = NULL;
-	int err = image_child_read(child, &told, fd, wants_lines(cfg) ? IMAGE_DEBUG_LINES : IMAGE_DEBUG);
+	int err = ask_child(child, &told, wants_lines(cfg) ? IMAGE_DEBUG_LINES : IMAGE_DEBUG, img, proc, fd);
 
 	if (err == -ENOENT)
 		return;
@@ -67,11 +87,11 @@ static void ask_child(struct image_child *child, const struct config *cfg, struc
 	sift(img->debug, cfg, img);
 }
 
-void debuginfo_read(struct image_child *child, const struct config *cfg, struct image *img, int fd)
+void debuginfo_read(struct image_child *child, const struct config *cfg, struct image *img, int proc, int fd)
 {
 	if (!cfg->auto_args && !wants_lines(cfg))
 		return;
-	ask_child(child, cfg, img, fd);
+	take_debug(child, cfg, img, proc, fd);
 	if (!img->debug)
 		img->debug = debug_create();
 	if (img->debug && cfg->auto_args)

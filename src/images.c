@@ -254,7 +254,8 @@ static void read_debug_file(struct images *im, int proc, struct image **img, int
 		__cleanup(free_ptr) char *place = debugfile_place(*img, path, n);
 		__cleanup(close_fd) int debug_fd = place ? debugfile_open(proc, place) : -1;
 		struct image *with;
-		int err = debug_fd < 0 ? -ENOENT : image_child_read_with(im->child, &with, fd, debug_fd);
+		int err = debug_fd < 0 ? -ENOENT : image_child_read_with(im->child, &with, fd, debug_fd,
+								      IMAGE_FUNCTIONS);
 
 		if (debug_fd >= 0 && (err || with->is_stripped))
 			detail("'%s' has no symbols for '%s', or is not of it", place, path);
@@ -293,7 +294,7 @@ static int read_image(struct images *im, struct image **ret, int proc, int fd, c
 	return 0;
 }
 
-static int probe_image(struct images *im, struct known *k, struct image *img, int fd, const struct probed *p)
+static int probe_image(struct images *im, int proc, struct known *k, struct image *img, int fd, const struct probed *p)
 {
 	int err;
 
@@ -301,7 +302,7 @@ static int probe_image(struct images *im, struct known *k, struct image *img, in
 	img->since = p ? probed_since(p) : 0;
 	img->first_func = im->next_func;
 	im->next_func += img->func_count;
-	debuginfo_read(im->child, im->cfg, img, fd);
+	debuginfo_read(im->child, im->cfg, img, proc, fd);
 	err = tell_writer(im, img);
 	gate_attaching(true);
 	err = err ?: tell_mapped(im, k, img, fd);
@@ -346,7 +347,7 @@ int images_add(struct images *im, int proc, int fd, const char *path, const stru
 		return 0;
 	}
 	make_copies(im, img);
-	err = probe_image(im, k, img, fd, p);
+	err = probe_image(im, proc, k, img, fd, p);
 	err = err ?: img->interp ? add_linker(im, proc, img->interp) : 0;
 	err = err ?: list_needed(im, proc, img);
 	image_destroy(img);
@@ -380,7 +381,7 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 	}
 	img->is_library = true;
 	if (is_chosen) {
-		err = probe_image(im, k, img, fd, probed_file(fd));
+		err = probe_image(im, proc, k, img, fd, probed_file(fd));
 	} else {
 		gate_attaching(true);
 		err = tell_mapped(im, k, img, fd);

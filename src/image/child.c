@@ -458,7 +458,7 @@ int image_child_read(struct image_child *c, struct image **ret, int fd, enum ima
 	return read_files(c, ret, fd, -1, depth);
 }
 
-int image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd)
+int image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth)
 {
-	return read_files(c, ret, fd, debug_fd, IMAGE_FUNCTIONS);
+	return read_files(c, ret, fd, debug_fd, depth);
 }

@@ -1,5 +1,5 @@
 /*
- * debugsyms.c - the symbols of a stripped file that lie elsewhere: in its debug file, or packed in .gnu_debugdata.
+ * debugsyms.c - what was taken out of a file and lies elsewhere: in its debug file or, symbols, packed in .gnu_debugdata.
  *
  * Addresses there are those of the file itself. What is no debug file of it, or is
  * damaged, is as if it were not there.
@@ -19,8 +19,7 @@
 #define UNPACKED_MAX	(128u << 20)	/* what it may grow to; more is no symbol table but an attack */
 #define NOTE_MAX	(1u << 20)
 
-/* Keeps the name in .gnu_debuglink; @crc: of the whole debug file. */
-static bool read_link(struct reader *r, uint32_t *crc)
+bool debug_link(struct reader *r, uint32_t *crc)
 {
 	const Elf64_Shdr *sec = elf_section(&r->elf, ".gnu_debuglink");
 	struct piece p = { 0 };
@@ -70,13 +69,14 @@ static bool has_build_id(const struct elf *e, const char *want)
 }
 
 /* A build-id tells more than the sum, and without reading hundreds of megabytes. */
-static int open_file(struct reader *r, struct elf *e, bool has_link, uint32_t crc)
+int debug_open(struct reader *r, struct elf *e)
 {
 	struct stat st;
-	bool is_it;
+	uint32_t crc = 0;
+	bool is_it, has_link = debug_link(r, &crc);
 	int err;
 
-	if (fstat(r->debug_fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (r->debug_fd < 0 || fstat(r->debug_fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -ENOENT;
 	*e = (struct elf){ .fd = r->debug_fd, .file_bytes = st.st_size };
 	err = elf_open_sections(e);
@@ -138,11 +138,11 @@ int debug_read(struct reader *r)
 	struct elf e = { .fd = -1 };
 	struct piece memory = { 0 };
 	const Elf64_Shdr *table;
-	uint32_t crc = 0;
-	bool has_link = read_link(r, &crc);
 	size_t found = r->found_count;
-	int err = r->debug_fd >= 0 ? open_file(r, &e, has_link, crc) : open_packed(r, &e, &memory);
+	int err = debug_open(r, &e);
 
+	if (r->debug_fd < 0)
+		err = open_packed(r, &e, &memory);
 	table = err ? NULL : elf_section_of_type(&e, SHT_SYMTAB);
 	if (table)
 		err = symbols_table(r, &e, table, true);

@@ -240,14 +240,27 @@ static int read_functions(struct reader *r)
 	return err ?: sites_choose(r);
 }
 
+static bool has_dwarf(const struct elf *e)
+{
+	return elf_section(e, ".debug_info") || elf_section(e, ".zdebug_info");
+}
+
+/* The file's own, else that of its debug file. */
 static int read_debug(struct reader *r, int fd, enum image_depth depth)
 {
+	struct elf other = { .fd = -1 };
+	const struct elf *e = &r->elf;
 	int err = elf_open(&r->elf, fd);
 
 	err = err ?: facts_read(r);
-	if (!err && !elf_section(&r->elf, ".debug_info") && !elf_section(&r->elf, ".zdebug_info"))
-		return -ENOENT;
-	return err ?: dwarf_read(&r->img->debug, &r->elf, r->img->load_addr, depth == IMAGE_DEBUG_LINES);
+	if (!err && !has_dwarf(e)) {
+		e = &other;
+		if (debug_open(r, &other) || !has_dwarf(e))
+			err = -ENOENT;
+	}
+	err = err ?: dwarf_read(&r->img->debug, e, r->img->load_addr, depth == IMAGE_DEBUG_LINES);
+	elf_close(&other);
+	return err;
 }
 
 static int read_all(struct reader *r, int fd)

@@ -91,6 +91,10 @@ int dynamic_symbols(const struct elf *e, struct piece *syms, struct piece *strin
 
 /* Functions of the table @sec of @e, and, with or without them, what its names tell of the image. */
 int symbols_table(struct reader *r, const struct elf *e, const Elf64_Shdr *sec, bool functions);
+/* Keeps the name in .gnu_debuglink; @crc: of the whole debug file. */
+bool debug_link(struct reader *r, uint32_t *crc);
+/* The file at reader.debug_fd, its sections; keeps the link. -ENOENT: there is none, or it is no debug file of this one. */
+int debug_open(struct reader *r, struct elf *e);
 int debug_read(struct reader *r);		/* symbols that were taken out of the file; image.is_stripped says if there are any */
 int symbols_read(struct reader *r);		/* functions, and what imports and names tell of the image */
 int ehframe_read(struct reader *r);		/* functions and sizes that symbols do not tell; after symbols_sort() */

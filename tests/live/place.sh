@@ -90,6 +90,34 @@ record bare.data --no-syscalls --dear -L main.c@hide -- ./bare > /dev/null
 check "... and has all of its functions where some are to be hidden" equal \
 	"$(grep -c 'so none of its functions is left out' bare.data.err) $(report_calls bare.data cb)" "1 3"
 
+# Debug information that was taken out of the file and put where gdb looks for it.
+gcc -g "${flags[@]}" -Wl,--build-id -o built main.c sub/lib.c && objcopy --only-keep-debug built built.debug &&
+	strip -g -o bare built && objcopy --add-gnu-debuglink=built.debug bare linked
+record placed.data --no-syscalls --no-libcall --dear -L sub -- ./built > /dev/null
+from_debug_file() { diff <(calls_of placed.data) <(calls_of "$1") && ! said "$1" | grep 'no debug information'; }
+record linked.data --no-syscalls --no-libcall --dear -L sub --auto-args -- ./linked > /dev/null
+check "-L with a debug file beside the program (.gnu_debuglink)" from_debug_file linked.data
+check "... it has its lines" grep -q 'lib_b(.*/\* sub/lib.c:3 \*/' <(replay linked.data --srcline)
+check "... and its arguments" grep -q 'lib_b(1)' <(replay linked.data)
+record bare.data --no-syscalls --no-libcall --dear -L sub -- ./bare > /dev/null
+check "without one nobody knows" equal "$(grep -c 'no debug information' bare.data.err) $(calls bare.data)" "1 "
+gcc -g "${flags[@]}" -Wl,--build-id -o other sub/lib.c -x c - <<< 'int cb(int x) { return x; } int main(void) { return 0; }' &&
+	cp built.debug kept && objcopy --only-keep-debug other built.debug
+record other.data --no-syscalls --no-libcall --dear -L sub -- ./linked > /dev/null
+check "another program's debug file is not used" equal "$(grep -c 'no debug information' other.data.err) $(calls other.data)" "1 "
+
+id=$(readelf -n built | sed -n 's/.*Build ID: //p') folder=/usr/lib/debug
+elsewhere() {	# a folder of debug files of our own, in a mount namespace of our own
+	unshare -m sh -ec 'mount -t tmpfs none "$0"; mkdir -p "$0/.build-id/$1"; cp kept "$0/.build-id/$1/$2.debug"; shift 2; exec "$@"' \
+		$folder "${id::2}" "${id:2}" "$@"
+}
+if [ -d $folder ] && elsewhere true 2> /dev/null; then
+	elsewhere "$RECORDER" -o id.data --no-syscalls --no-libcall --dear -L sub -- ./bare > /dev/null 2> id.data.err
+	check "-L with a debug file found by build-id" from_debug_file id.data
+else
+	skip "-L with a debug file found by build-id" "there is no $folder, or nothing can be mounted here"
+fi
+
 # A separate process: conditions, and libraries by their own places.
 gcc -shared -fPIC -g "${flags[@]}" -o libsub.so sub/lib.c && gcc -g "${flags[@]}" -o users main.c -L. -lsub '-Wl,-rpath,$ORIGIN' -rdynamic
 record lib.data --no-syscalls --dear --functions='*@libsub.so' -L sub -- ./users > /dev/null

@@ -234,7 +234,7 @@ TEST(a_child_that_dies_of_debug_information_costs_no_function)
 	fd = open(in_dir("types"), O_RDONLY | O_CLOEXEC);
 	CHECK_INT(image_child_read(c, &img, fd, IMAGE_FUNCTIONS), 0);
 	img->path = strdup("types");
-	debuginfo_read(c, &cfg, img, fd);
+	debuginfo_read(c, &cfg, img, -1, fd);
 	filter_destroy(cfg.filter);
 	CHECK(func_named(img, "plain", false) && !debug_find(img->debug, func_named(img, "plain", false)->addr));
 	CHECK_INT(image_child_read(c, &again, fd, IMAGE_FUNCTIONS), 0);
