@@ -7,8 +7,12 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Does /proc count as we do? False also when it is not there. */
+bool process_proc_is_ours(void);
 
 /* What the process at @pidfd is called in /proc; 0: it is gone, or not shown there. */
 pid_t process_in_proc(int pidfd);

@@ -118,10 +118,34 @@ static int hold(struct target *t, pid_t pid, uint32_t flags)
 	return err;
 }
 
+static const char *option_of(const struct target_name *n)
+{
+	switch (n->kind) {
+	case TARGET_TREE:
+		return "--tree";
+	case TARGET_THREAD:
+		return "--tid";
+	case TARGET_CGROUP:
+		return "--cgroup";
+	default:
+		return "-p";
+	}
+}
+
+/* Who is named is looked at in /proc, where another namespace calls others by these numbers. */
+static int check_proc(const struct config *cfg)
+{
+	if (!cfg->target_count || process_proc_is_ours())
+		return 0;
+	fail(0, "%s: /proc is that of another PID namespace, which counts processes in another way; unshare with --mount-proc "
+	     "gives this one its own", option_of(cfg->target));
+	return -ESRCH;
+}
+
 /* What is wrong with a number, before it is held; 0: nothing. */
 static int check(const struct target_name *n)
 {
-	const char *option = n->kind == TARGET_TREE ? "--tree" : n->kind == TARGET_THREAD ? "--tid" : "-p";
+	const char *option = option_of(n);
 	pid_t pid = process_of_thread(n->pid);
 
 	if (!pid) {
@@ -206,7 +230,6 @@ struct kins {
 /* All processes; none when /proc is that of another PID namespace than ours. */
 static int list_kins(struct kins *k)
 {
-	char self[16] = "";
 	DIR *dir = opendir("/proc");
 	struct dirent *e;
 	int err = 0;
@@ -214,7 +237,7 @@ static int list_kins(struct kins *k)
 	k->count = 0;
 	if (!dir)
 		return -errno;
-	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 || atoi(self) != getpid()) {
+	if (!process_proc_is_ours()) {
 		closedir(dir);
 		return 0;
 	}
@@ -520,6 +543,7 @@ int target_create(struct target **ret, const struct config *cfg)
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll < 0)
 		return fail(-errno, "cannot watch processes");
+	err = check_proc(cfg);
 	for (size_t i = 0; i < cfg->target_count && !err; i++)
 		err = add_name(t, &cfg->target[i]);
 	err = err ?: look_at_children(t);

@@ -25,6 +25,13 @@ static pid_t number_in(const char *path, const char *format)
 	return MAX(n, 0);
 }
 
+bool process_proc_is_ours(void)
+{
+	char self[16] = "";
+
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid();
+}
+
 pid_t process_in_proc(int pidfd)
 {
 	char path[40];

@@ -74,3 +74,11 @@ tree() {
 	! grep -w recorder <<< "$names"
 }
 program nested tree && check "the tree of its first process does not have recorder's helpers" tree
+
+# Numbers mean nothing where /proc counts otherwise: that is said, whichever option has them.
+for option in "-p 1" "--tid 1" "--tree 1" "--cgroup /"; do
+	said=$(unshare -pf "$outside" -o no.data ${option} --duration 0.1s 2>&1)
+	check "where /proc is of the namespace above ${option% *} is refused" equal $? 2
+	why="^recorder: ${option% *}: /proc is that of another PID namespace.*--mount-proc"
+	check "... with the reason, in one line" equal "$(grep -c . <<< "$said") $(grep -c -- "$why" <<< "$said")" "1 1"
+done
