@@ -23,6 +23,7 @@ bool log_wants(enum log_level level);
  * for the NUL always suffice. Returns the bytes written, the NUL not counted.
  */
 size_t log_escape(char *to, size_t room, const char *text);
+char  *log_escaped(const char *text);	/* a copy made so, to be freed; NULL: no memory */
 
 /* Print "recorder: <message>: <strerror>", no strerror when @err is 0. Returns @err, a negative errno. */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

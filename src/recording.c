@@ -93,6 +93,20 @@ static int open_output(struct recording *r)
 
 static char complaint[256];	/* libbpf's first: what the kernel did not take */
 
+/* Line by line: the verifier's are many, and paths may hold anything. */
+static int print_libbpf(const char *fmt, va_list args)
+{
+	__cleanup(free_ptr) char *text = NULL;
+	char *rest, *line;
+	int n = vasprintf(&text, fmt, args);
+
+	rest = n < 0 ? (text = NULL) : text;
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			detail("%s", line);
+	return n;
+}
+
 static int quiet_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	va_list again;
@@ -105,7 +119,7 @@ static int quiet_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	}
 	if (!log_wants(LOG_DEBUG) || level == LIBBPF_DEBUG)
 		return 0;
-	return vfprintf(stderr, fmt, args);
+	return print_libbpf(fmt, args);
 }
 
 static int plan_sources(struct recording *r)

@@ -88,6 +88,16 @@ size_t log_escape(char *to, size_t room, const char *text)
 	return len;
 }
 
+char *log_escaped(const char *text)
+{
+	size_t room = 4 * strlen(text) + 1;
+	char *to = malloc(room);
+
+	if (to)
+		log_escape(to, room, text);
+	return to;
+}
+
 /* Nothing is done about a stderr that cannot be written: there is nowhere left to say so. */
 static void put(const char *text, size_t len)
 {

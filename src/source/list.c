@@ -1,8 +1,9 @@
 /*
- * list.c - functions as --list shows them.
+ * list.c - functions as --list shows them. Names and paths are whatever the file's maker wanted: a terminal obeys none.
  */
 #include "base.h"
 #include "image.h"
+#include "log.h"
 #include "source/list.h"
 
 #define ROW	"%16s %8s %-15s %-9s %5s %s%s"
@@ -30,14 +31,17 @@ static const struct {
 
 void list_image(const struct image *img)
 {
+	__cleanup(free_ptr) char *path = log_escaped(img->path);
+
 	printf("# functions of %s\n"
 	       "# ns: added to a call by its probes, before anything is recorded: what was measured once, on Linux 6.18 in an\n"
 	       "# x86-64 virtual machine; it varies with the machine\n"
-	       ROW "\n", img->path, "# address", "size", "site", "return", "ns", "name", "");
+	       ROW "\n", path ?: "", "# address", "size", "site", "return", "ns", "name", "");
 }
 
 void list_function(const struct image *img, const struct func *f, uint8_t class, bool at_return, const char *left_out)
 {
+	__cleanup(free_ptr) char *name = log_escaped(func_plain(f));
 	bool is_never = f->flags & FUNC_NEVER;
 	unsigned ns = is_never ? 0 : at_return ? classes[class].both_ns : classes[class].entry_ns;
 	const char *site = is_never ? "never" : classes[class].name;
@@ -47,7 +51,7 @@ void list_function(const struct image *img, const struct func *f, uint8_t class,
 	snprintf(size, sizeof(size), "%lu", f->size);
 	if (ns)
 		snprintf(cost, sizeof(cost), "%u", ns);
-	printf(ROW, addr, size, site, left_out ? "-" : at_return ? "probed" : "inferred", cost, func_plain(f),
+	printf(ROW, addr, size, site, left_out ? "-" : at_return ? "probed" : "inferred", cost, name ?: "",
 	       f->flags & FUNC_PLT ? "@PLT" : "");
 	if (left_out)
 		printf("  (left out: %s)", left_out);

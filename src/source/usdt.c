@@ -125,6 +125,15 @@ static struct usdt_plan plan_of(const struct usdt_probe *p, const uint8_t format
 	return plan;
 }
 
+/* Of what the file's maker wanted a terminal obeys nothing. */
+static void list_probe(const struct usdt_probe *p)
+{
+	__cleanup(free_ptr) char *name = log_escaped(p->name);
+	__cleanup(free_ptr) char *text = log_escaped(p->text);
+
+	printf("usdt %-40s %s\n", name ?: "", text ?: "");
+}
+
 /* @bpf NULL: --dry-run and --list. */
 static int choose_probes(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, struct batch *b)
 {
@@ -138,7 +147,7 @@ static int choose_probes(struct recorder_bpf *bpf, const struct config *cfg, con
 		if (!is_chosen(cfg, img, p, format))
 			continue;
 		if (cfg->list)
-			printf("usdt %-40s %s\n", p->name, p->text);
+			list_probe(p);
 		plan = plan_of(p, format);
 		if (bpf)
 			err = bpf_map_update_elem(bpf_map__fd(bpf->maps.usdt_plans), &tally.next, &plan, BPF_ANY);

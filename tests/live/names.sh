@@ -107,3 +107,23 @@ check "... of a process that has it mapped" grep -qE '^(nop5|cheap|single-steppe
 kill $sleeper
 "$RECORDER" --list='ns::|v0::' -- "$PROGRAMS/v0" > list.txt 2> /dev/null
 [ ! -x "$PROGRAMS/v0" ] || check "--list shows plain names" grep -q ' v0::m::plain$' list.txt
+
+# Names and paths are whatever the file's maker wanted: what a terminal would obey is shown, not sent.
+cat > evil.c <<'C'
+__attribute__((noipa)) int zzzzzzzzzzzz(int x) { return x + 1; }
+__attribute__((noipa)) int yyyyyyyyyyyy(int x) { return x + 2; }
+int main(void) { return zzzzzzzzzzzz(yyyyyyyyyyyy(1)) - 4; }
+C
+folder=$'evil\n\033[31m\xff' && mkdir "$folder" && gcc -O1 -o evil evil.c &&
+	LC_ALL=C sed $'s/zzzzzzzzzzzz/z\033[1mz\xc2\x9b7mzz/g; s/yyyyyyyyyyyy/y\xffy\xe2\x80\xaeyy\x9b3\xc3\xa9/g' evil > "$folder/evil" &&
+	chmod 755 "$folder/evil"
+"$RECORDER" --list --dear -- "$folder/evil" > list.txt 2>&1
+record evil.data --no-syscalls --dear -v --srcline -L nothing -- "$folder/evil"
+no_control() { ! LC_ALL=C grep -aP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae|[\xfe\xff]' "$1"; }
+check "--list shows no name that a terminal obeys" no_control list.txt
+check "... but what it is" grep -qF 'y\xffy\xe2\x80\xaeyy\x9b3'$'\xc3\xa9' list.txt
+check "... and of which file" grep -qF 'evil\n\x1b[31m\xff/evil' list.txt
+check "no message has one" no_control evil.data.err
+check "... though there are some of the file" grep -qF 'evil\n\x1b[31m\xff/evil' evil.data.err
+record evil.data --no-syscalls --dear -- "$folder/evil"
+check "uftrace reads the recording" equal "$(calls_of evil.data | wc -l)" 3

@@ -37,6 +37,14 @@ TEST(escape_leaves_plain_text_alone)
 	CHECK_STR(escaped(""), "");
 }
 
+TEST(escape_makes_a_copy)
+{
+	char *copy = log_escaped("\x1b\xff\n");
+
+	CHECK_STR(copy, "\\x1b\\xff\\n");
+	free(copy);
+}
+
 TEST(escape_shows_control_bytes)
 {
 	CHECK_STR(escaped("\033[2Ja\nb\tc\rd\x7f"), "\\x1b[2Ja\\nb\\tc\\x0dd\\x7f");
