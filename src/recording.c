@@ -41,6 +41,7 @@
 
 struct recording {
 	const struct config *cfg;
+	uint64_t	     begun;	/* ns: when recorder itself began, long before what it records */
 	struct about	    *about;
 	struct output	    *output;
 	struct queue	    *queue;
@@ -432,14 +433,15 @@ static void say_loss(const struct recording *r)
 	    lost[CLASS_SYSCALL], lost[CLASS_TASK], events, MAX(r->cfg->ring_bytes >> 19, (size_t)1));
 }
 
+/* From recorder's start to now, the CPU and the time alike: set-up and letting go cost, too. */
 static void say_cost(const struct recording *r)
 {
 	struct rusage u;
-	double cpu, wall = (r->about->end - r->about->start) / 1e9;
+	double cpu, wall = (clock_now() - r->begun) / 1e9;
 
 	getrusage(RUSAGE_SELF, &u);
 	cpu = u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-	say("own cost: %.2f s of CPU over %.2f s, %ld MB", cpu, wall, u.ru_maxrss >> 10);
+	say("own cost: %.2f s of CPU in a run of %.2f s, set-up and end included, %ld MB", cpu, wall, u.ru_maxrss >> 10);
 }
 
 static void say_written(const struct recording *r)
@@ -485,7 +487,7 @@ static int failed_status(const struct config *cfg)
 
 void recording_run(const struct config *cfg, struct recording_result *ret)
 {
-	struct recording r = {};
+	struct recording r = { .begun = clock_now() };
 	int err = recording_begin(&r, cfg);
 
 	err = err ?: run(&r);

@@ -206,6 +206,13 @@ to_its_group() {
 }
 check "signals a command sends to its process group are its own" to_its_group
 
+cost() {
+	record "$scratch/cost" -- true
+	said "$scratch/cost" | awk -v cpus="$(nproc)" '/own cost/ { cpu = $4; run = $12 + 0; seen = 1; print }
+		END { exit !(seen && cpu > 0 && run > 0 && cpu <= cpus * (run + 0.01)) }'
+}
+check "recorder's own CPU time is not more than its run has, however short the command" cost
+
 under_timeout() { timeout 1 "$RECORDER" -q --no-functions -o "$scratch/to" -- sleep 100; equal $? 124; }
 check "timeout(1) ends both" under_timeout
 
