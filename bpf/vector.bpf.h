@@ -11,7 +11,7 @@
 #ifndef VECTOR_BPF_H
 #define VECTOR_BPF_H
 
-#include "recorder.bpf.h"
+#include "user.bpf.h"
 
 #define VECTOR_REGISTERS	8	/* that arguments come in */
 
@@ -102,7 +102,7 @@ static __noinline int read_saved(struct vectors *v)
 static __always_inline void read_vectors(struct vectors *v, __u64 sp)
 {
 	v->have = 0;
-	if (vectors_served && go_off(v, sp))
+	if (args_may_fault && vectors_served && go_off(v, sp))
 		read_saved(v);
 }
 
