@@ -8,7 +8,8 @@
 #include "recorder.bpf.h"
 #include "filter.bpf.h"
 #include "funcargs.h"
-#include "function.h"
+#include "function.bpf.h"
+#include "heldvalues.bpf.h"
 #include "returns.bpf.h"
 #include "stack.bpf.h"
 #include "trigger.bpf.h"
@@ -401,6 +402,139 @@ int args_exit(struct pt_regs *ctx)
 	if (t && (!args_filtered || filter_leave(user_sp(ctx) - RETURN_POPS, cookie, 0)))
 		args_exit_record(t, task, ctx, cookie);
 	return 0;
+}
+
+/* ---- with --time-filter and --caller-filter: the call is held, and what its arguments are now ---- */
+
+/* Of a call that is not held yet: so its time begins when they have been read. Returns how many bytes; -1: none. */
+static __noinline int timed_read(struct pt_regs *ctx, __u64 sp, __u64 cookie)
+{
+	struct call_values *v = bpf_task_storage_get(&values_of_task, bpf_get_current_task_btf(), NULL,
+						     BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 func = cookie & COOKIE_FUNC;
+	const struct func_args *args = bpf_map_lookup_elem(&args_of_func, &func);
+
+	if (!v || !args)
+		return -1;
+	function_args(ctx, v->reg);
+	v->sp = sp;
+	if (args->vectors & VECTORS_ENTRY)
+		read_vectors(&v->vectors, sp);
+	put_args(v, args);
+	return args->bytes;
+}
+
+/* In the store, as those of @call, the innermost that @h holds. False: there is no room. */
+static __noinline bool timed_keep(struct held_calls *h, struct held *call, __u64 bytes)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct held_values *to = bpf_task_storage_get(&held_values, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct call_values *v = bpf_task_storage_get(&values_of_task, task, NULL, 0);
+	__u64 at = call->flags >> HELD_END_SHIFT, end = at + bytes / 8;
+
+	if (!to || !v || words_between(values_end(h, h->told), at) + bytes / 8 >= HELD_WORDS)
+		return false;
+	asm volatile("" : "+r"(bytes), "+r"(at));
+	if (bytes > VALUES_MAX || at >= HELD_WORDS)
+		return false;
+	bpf_probe_read_kernel(to->bytes + 8 * at, bytes, v->values);
+	end = end >= HELD_WORDS ? end - HELD_WORDS : end;
+	call->flags = (call->flags & ((1u << HELD_END_SHIFT) - 1)) | HELD_VALUES | end << HELD_END_SHIFT;
+	return true;
+}
+
+/* Returns 0 when its return is wanted. */
+static __always_inline int timed_hold(struct pt_regs *ctx, __u64 sp, __u64 cookie, __u32 flags)
+{
+	int bytes = timed_read(ctx, sp, cookie);
+	struct held_calls *h;
+	struct held *call;
+
+	if (held_enter(sp, cookie, flags, true))
+		return 1;
+	h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0);
+	if (!h || !h->count || !bytes)
+		return 0;
+	call = held_at(h, h->count - 1);
+	if (bytes < 0 || !timed_keep(h, call, bytes))
+		call->flags |= HELD_UNKEPT;
+	return 0;
+}
+
+/* Returns 0 when its return is wanted. */
+static __always_inline int timed_event(struct task_struct *task, struct pt_regs *ctx, __u64 site_sp, __u64 cookie,
+				       bool returns, __u32 home)
+{
+	__u64 sp = entry_sp(site_sp, cookie);
+	__u32 flags = call_flags(task, ctx, sp, cookie, returns) | home;
+	int verdict, none;
+
+	cookie = args_settled(task, ctx, cookie);
+	verdict = args_filtered ? filter_enter(sp, cookie, flags) : FILTER_SHOW;
+	if (verdict != FILTER_SHOW) {
+		held_enter(sp, cookie, flags, false);
+		return verdict != FILTER_WATCH;
+	}
+	none = timed_hold(ctx, sp, cookie, flags);
+	if (trigger_actions(cookie))
+		trigger_finish(cookie);
+	return none;
+}
+
+static __always_inline int timed_return(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
+					__u64 cookie, __u32 flags)
+{
+	__u64 sp = user_sp(ctx) - RETURN_POPS;
+
+	if (args_filtered)
+		filter_leave(sp, cookie, flags);
+	return held_leave(sp, cookie, flags | HELD_RESULT) ? args_exit_record(t, task, ctx, cookie) : 0;
+}
+
+static __noinline int timed_session_return(struct pt_regs *ctx, struct task_struct *task, struct task_state *t,
+					   __u64 cookie)
+{
+	return timed_return(t, task, ctx, cookie, FILTER_HOME);
+}
+
+static __noinline int timed_session_entry(struct pt_regs *ctx, struct task_struct *task, struct task_state *t,
+					  __u64 cookie)
+{
+	__u64 sp = user_sp(ctx);
+	bool returns = returns_probed(t, task) && is_home(t, task, sp);
+
+	return timed_event(task, ctx, sp, cookie, returns, returns ? FILTER_HOME : 0) || !returns;
+}
+
+SEC("?uprobe")
+int timed_session(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = state_of(task);
+
+	if (!t)
+		return 1;
+	return is_return(ctx) ? timed_session_return(ctx, task, t, cookie) : timed_session_entry(ctx, task, t, cookie);
+}
+
+SEC("?uprobe")
+int timed_entry(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (state_of(task))
+		timed_event(task, ctx, user_sp(ctx), bpf_get_attach_cookie(ctx), true, 0);
+	return 0;
+}
+
+SEC("?uretprobe")
+int timed_exit(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = state_of(task);
+
+	return t ? timed_return(t, task, ctx, bpf_get_attach_cookie(ctx), 0) : 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

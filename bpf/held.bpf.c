@@ -18,31 +18,26 @@
  */
 #include "filter.bpf.h"
 #include "function.bpf.h"
-#include "held.bpf.h"
+#include "heldvalues.bpf.h"
 #include "trigger.bpf.h"
-
-#define HELD_MEANT	0x20000u	/* it may be recorded for its own sake */
 
 const volatile bool calls_are_held;
 const volatile bool syscalls_are_held;
 const volatile bool calls_are_filtered;		/* by --filter and its like, too */
+const volatile bool values_are_held;
 const volatile __u64 least_ns;			/* --time-filter: what is recorded takes longer */
-
-static __always_inline struct held *held_at(struct held_calls *h, __u64 i)
-{
-	return &h->call[i & (HELD_MAX - 1)];
-}
 
 /* ---- sending what was held ---- */
 
 struct sending {
 	struct held_calls *h;
+	struct held_values *values;	/* or NULL */
 	struct task_state *t;
 	__u64		   id;		/* of the task whose calls they are, as bpf_get_current_pid_tgid() has it */
 	__u64		   until;	/* send the calls before this one */
 };
 
-static __always_inline void *send_begin(struct sending *s, __u32 class, __u16 kind, __u16 size)
+static __always_inline void *send_begin(__u64 id, struct task_state *t, __u32 class, __u16 kind, __u16 size)
 {
 	struct rec_hdr *rec = NULL;
 	void *ring = ring_of_this_cpu();
@@ -50,32 +45,95 @@ static __always_inline void *send_begin(struct sending *s, __u32 class, __u16 ki
 	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
 		rec = bpf_ringbuf_reserve(ring, size, 0);
 	if (!rec) {
-		count_lost(s->t, class);
+		count_lost(t, class);
 		return NULL;
 	}
-	rec_fill_of(s->id, rec, kind, size);
+	rec_fill_of(id, rec, kind, size);
 	return rec;
 }
 
-static long send_next(__u32 i, struct sending *s)
+/* Of call @i, which has values in the store. */
+static __noinline int send_with_values(struct held_calls *h, struct held_values *values, struct task_state *t, __u64 id,
+				       __u64 i)
 {
-	struct rec_func_held *r;
-	struct held *call;
+	struct held *call = held_at(h, i);
+	__u64 from = values_end(h, i), len = 8 * words_between(from, call->flags >> HELD_END_SHIFT);
+	struct held_record *r;
 
-	if (s->h->told >= s->until)
-		return 1;
-	call = held_at(s->h, s->h->told);
-	s->h->told++;
-	r = send_begin(s, CLASS_FUNCTION, REC_FUNC_ENTRY, sizeof(*r));
-	if (!r)
+	if (!values)
 		return 0;
+	r = &values->told[id != bpf_get_current_pid_tgid()];
+	asm volatile("" : "+r"(len), "+r"(from));
+	if (len > VALUES_MAX || from >= HELD_WORDS)
+		return 0;
+	bpf_probe_read_kernel(r->values, len, values->bytes + 8 * from);
+	*(__u64 *)(r->values + len) = call->began;
+	r->rec.f.func = call->func;
+	r->rec.f.commit = 0;
+	r->rec.f.sp = call->sp;
+	r->rec.values_len = len;
+	rec_send_of(id, t, CLASS_FUNCTION, REC_FUNC_ENTRY_ARGS, (__u16)call->flags | REC_F_HELD, &r->rec.f.hdr,
+		    sizeof(r->rec) + len + sizeof(__u64), sizeof(*r));
+	return 0;
+}
+
+/* Of a call that has none. */
+static __always_inline void send_plain(const struct held *call, struct task_state *t, __u64 id)
+{
+	struct rec_func_held *r = send_begin(id, t, CLASS_FUNCTION, REC_FUNC_ENTRY, sizeof(*r));
+
+	if (!r)
+		return;
 	r->f.hdr.flags = (__u16)call->flags | REC_F_HELD;
 	r->f.func = call->func;
 	r->f.commit = 0;
 	r->f.sp = call->sp;
 	r->began = call->began;
 	rec_end(r);
+}
+
+/* @values, @t: may be NULL. */
+static __always_inline void send_call(struct held_calls *h, struct held_values *values, struct task_state *t, __u64 id)
+{
+	__u64 i = h->told++;
+	struct held *call = held_at(h, i);
+
+	if (values_are_held && call->flags & HELD_VALUES) {
+		send_with_values(h, values, t, id, i);
+		return;
+	}
+	if (values_are_held && call->flags & HELD_UNKEPT)
+		count_filtered(HELD_WITHOUT_VALUES, 1);
+	send_plain(call, t, id);
+}
+
+static long send_next(__u32 i, struct sending *s)
+{
+	if (s->h->told >= s->until)
+		return 1;
+	send_call(s->h, s->values, s->t, s->id);
 	return 0;
+}
+
+static __always_inline struct held_values *values_of(struct task_struct *task)
+{
+	return values_are_held ? bpf_task_storage_get(&held_values, task, NULL, 0) : NULL;
+}
+
+static __always_inline struct task_state *telling_task(void)
+{
+	struct task_state *t = my_task();
+
+	if (t && t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	return t;
+}
+
+/* Whose calls these are: the current task's. */
+static __always_inline struct sending sending_own(struct held_calls *h)
+{
+	return (struct sending){ .h = h, .t = telling_task(), .id = bpf_get_current_pid_tgid(),
+				 .values = values_of(bpf_get_current_task_btf()) };
 }
 
 static __always_inline void send_held(struct sending *s, __u64 until)
@@ -85,10 +143,34 @@ static __always_inline void send_held(struct sending *s, __u64 until)
 		bpf_loop(HELD_MAX, send_next, s, 0);
 }
 
+/* As struct sending, in little stack: a task may wait in a program that calls what follows (source/ownstack.c). */
+struct sending_own {
+	struct held_calls *h;
+	__u64		   until;
+};
+
+static long send_next_own(__u32 i, struct sending_own *own)
+{
+	if (own->h->told >= own->until)
+		return 1;
+	send_call(own->h, values_of(bpf_get_current_task_btf()), telling_task(), bpf_get_current_pid_tgid());
+	return 0;
+}
+
+/* The calls of the current task before @until. */
+static __noinline int send_own_until(struct held_calls *h, __u64 until)
+{
+	struct sending_own own = { h, until };
+
+	if (h->told < until)
+		bpf_loop(HELD_MAX, send_next_own, &own, 0);
+	return 0;
+}
+
 static __always_inline void send_syscall(struct sending *s)
 {
 	struct held_syscall *call = &s->h->syscall;
-	struct rec_sys_held *r = send_begin(s, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
+	struct rec_sys_held *r = send_begin(s->id, s->t, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
 
 	if (!r)
 		return;
@@ -100,26 +182,19 @@ static __always_inline void send_syscall(struct sending *s)
 	rec_end(r);
 }
 
-static __always_inline void send_exit(struct sending *s, __u32 func, __u64 sp)
+/* Of a call of the current task. */
+static __noinline int send_exit(__u32 func, __u64 sp)
 {
-	struct rec_func *r = send_begin(s, CLASS_FUNCTION, REC_FUNC_EXIT, sizeof(*r));
+	struct task_state *t = my_task();
+	struct rec_func *r = t ? rec_begin(t, CLASS_FUNCTION, REC_FUNC_EXIT, sizeof(*r)) : NULL;
 
 	if (!r)
-		return;
+		return 0;
 	r->func = func;
 	r->commit = 0;
 	r->sp = sp;
 	rec_end(r);
-}
-
-/* Whose calls these are: the current task's. */
-static __always_inline struct sending sending_own(struct held_calls *h)
-{
-	struct sending s = { .h = h, .t = my_task(), .id = bpf_get_current_pid_tgid() };
-
-	if (s.t && s.t->flags & TASK_HAS_LOST)
-		report_lost(s.t);
-	return s;
+	return 0;
 }
 
 /* ---- which of them ---- */
@@ -127,8 +202,8 @@ static __always_inline struct sending sending_own(struct held_calls *h)
 struct judging {
 	struct held_calls *h;
 	__u64		   now;
-	__u64		   least;	/* the calls before this one are not asked about */
-	__u64		   until;	/* those before this one are to be sent */
+	__u32		   least;	/* the calls before this one are not asked about */
+	__u32		   until;	/* those before this one are to be sent */
 };
 
 static long judge_innermost(__u32 i, struct judging *j)
@@ -146,65 +221,65 @@ static long judge_innermost(__u32 i, struct judging *j)
 	return 0;
 }
 
-/* Send those of the calls from @from on that are to be recorded, and who called them. */
-static __always_inline void send_judged(struct sending *s, __u64 from, __u64 now)
+/* How many calls are to be sent, from the outermost on, for what those from @from on have come to; 0: none. */
+static __noinline __u64 judged_from(struct held_calls *h, __u64 from, __u64 now)
 {
-	struct judging j = { .h = s->h, .now = now, .least = from, .until = s->h->count };
+	struct judging j = { .h = h, .now = now, .least = from, .until = h->count };
 
-	if (j.least < s->h->told)
-		j.least = s->h->told;
+	if (j.least < h->told)
+		j.least = h->told;
 	if (j.until <= j.least)
-		return;
+		return 0;
 	bpf_loop(HELD_MAX, judge_innermost, &j, 0);
-	send_held(s, j.until);
+	return j.until;
 }
 
-/* The calls from @count on have been left; @func: the outermost of them, or NO_FUNC when that was not seen. */
-static __always_inline void left_from(struct held_calls *h, __u64 count, __u32 func)
+/*
+ * The calls from @count on have been left; @func: the outermost of them, or NO_FUNC when that was not seen.
+ * Returns 1 when it was told, and its exit is still to be: with HELD_RESULT in @flags.
+ */
+static __always_inline int left_from(struct held_calls *h, __u64 count, __u32 func, __u32 flags)
 {
-	struct sending s = sending_own(h);
+	__u64 until = judged_from(h, count, bpf_ktime_get_ns());
+	bool is_told, is_owed;
 
-	send_judged(&s, count, bpf_ktime_get_ns());
-	if (h->told > count) {
-		count_filtered(FILTERED_CALLS, h->count - h->told);
-		send_exit(&s, func, held_at(h, count)->sp);
+	if (until)
+		send_own_until(h, until);
+	is_told = h->told > count;
+	is_owed = is_told && flags & HELD_RESULT;
+	count_filtered(FILTERED_CALLS, h->count - (is_told ? h->told : count));
+	if (is_told && !is_owed)
+		send_exit(func, held_at(h, count)->sp);
+	if (is_told)
 		h->told = count;
-	} else {
-		count_filtered(FILTERED_CALLS, h->count - count);
-	}
 	h->count = count;
+	return is_owed;
 }
 
 /* ---- entering and leaving ---- */
 
-struct stepping {
-	struct held_calls *h;
-	__u64	sp, count;
-	__u32	flags;
-	__u32	func;		/* of the return at hand; NO_FUNC: it is an entry */
-	bool	on_stack;	/* a call of this stack was found: those before it were opened elsewhere since */
-};
-
-/* The same question as calls.c asks, of a call on the stack of @s->sp. */
-static __always_inline bool was_left(const struct held *call, const struct stepping *s)
+/* The same question as calls.c asks, of a call on the stack of @sp. @flags, @func: as in struct held_step. */
+static __always_inline bool was_left(const struct held *call, __u64 sp, __u32 flags, __u32 func)
 {
-	if (call->sp != s->sp)
-		return call->sp < s->sp;
-	if (s->func != NO_FUNC)
-		return call->func != s->func;		/* tail calls: it returns before its caller does */
-	return call->flags & REC_F_NO_EXIT || s->flags & REC_F_CALLED;
+	if (call->sp != sp)
+		return call->sp < sp;
+	if (func != NO_FUNC)
+		return call->func != func;		/* tail calls: it returns before its caller does */
+	return call->flags & REC_F_NO_EXIT || flags & REC_F_CALLED;
 }
 
-static long step_back(__u32 i, struct stepping *s)
+static long step_back(__u32 i, struct held_calls **in)
 {
+	struct held_calls *h = *in;
+	struct held_step *s = &h->step;
 	struct held *top;
 
 	if (!s->count)
 		return 1;
-	top = held_at(s->h, s->count - 1);
+	top = held_at(h, s->count - 1);
 	if (is_one_stack(top->sp, top->flags, s->sp, s->flags)) {
 		s->on_stack = true;
-		if (!was_left(top, s))
+		if (!was_left(top, s->sp, s->flags, s->func))
 			return 1;
 	} else if (s->on_stack) {
 		return 1;
@@ -213,27 +288,27 @@ static long step_back(__u32 i, struct stepping *s)
 	return 0;
 }
 
-/* How many calls are open yet. On a new stack, one that has no call, none was left. */
-static __always_inline __u64 still_open(struct stepping *s)
+static __noinline __u64 count_open(struct held_calls *h, __u64 sp, __u32 flags, __u32 func)
 {
-	struct held *top = held_at(s->h, s->h->count - 1);
-
-	s->count = s->h->count;
-	if (!s->count || (is_one_stack(top->sp, top->flags, s->sp, s->flags) && !was_left(top, s)))
-		return s->count;
-	bpf_loop(HELD_MAX, step_back, s, 0);
-	return s->on_stack ? s->count : s->h->count;
+	h->step = (struct held_step){ .sp = sp, .count = h->count, .flags = flags, .func = func };
+	bpf_loop(HELD_MAX, step_back, &h, 0);
+	return h->step.on_stack ? h->step.count : h->count;
 }
 
-/*
- * The current task calls a function; it is held if @is_kept, else it shows only what was left. As
- * filter_enter() has the others. Returns 0 when its return is wanted.
- */
+/* How many calls are open yet. On a new stack, one that has no call, none was left. @func as in struct held_step. */
+static __always_inline __u64 still_open(struct held_calls *h, __u64 sp, __u32 flags, __u32 func)
+{
+	struct held *top = held_at(h, h->count - 1);
+
+	if (!h->count || (is_one_stack(top->sp, top->flags, sp, flags) && !was_left(top, sp, flags, func)))
+		return h->count;
+	return count_open(h, sp, flags, func);
+}
+
 __noinline int held_enter(__u64 sp, __u64 cookie, __u32 flags, bool is_kept)
 {
 	struct held_calls *h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL,
 						    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	struct stepping s = { .h = h, .sp = sp, .flags = flags, .func = NO_FUNC };
 	struct held *call;
 	__u64 open;
 
@@ -241,9 +316,9 @@ __noinline int held_enter(__u64 sp, __u64 cookie, __u32 flags, bool is_kept)
 		function_lost();
 		return 1;
 	}
-	open = still_open(&s);
+	open = still_open(h, sp, flags, NO_FUNC);
 	if (open < h->count)
-		left_from(h, open, NO_FUNC);
+		left_from(h, open, NO_FUNC, 0);
 	if (!is_kept)
 		return 1;
 	if (h->count >= HELD_MAX) {
@@ -255,27 +330,26 @@ __noinline int held_enter(__u64 sp, __u64 cookie, __u32 flags, bool is_kept)
 	call = held_at(h, h->count);
 	call->sp = sp;
 	call->func = cookie & COOKIE_FUNC;
-	call->flags = flags;
+	call->flags = values_are_held ? flags | values_end(h, h->count) << HELD_END_SHIFT : flags;
 	call->began = bpf_ktime_get_ns();
 	h->count++;
 	return 0;
 }
 
-/* It returns from there. */
 __noinline int held_leave(__u64 sp, __u64 cookie, __u32 flags)
 {
 	struct held_calls *h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0);
-	struct stepping s = { .h = h, .sp = sp, .flags = flags, .func = cookie & COOKIE_FUNC };
+	__u32 func = cookie & COOKIE_FUNC;
+	bool is_seen;
 	__u64 open;
 
 	if (!h)
 		return 0;
-	open = still_open(&s);
-	if (open && held_at(h, open - 1)->sp == sp && held_at(h, open - 1)->func == s.func)
-		left_from(h, open - 1, s.func);
-	else if (open < h->count)
-		left_from(h, open, NO_FUNC);
-	return 0;
+	open = still_open(h, sp, flags, func);
+	is_seen = open && held_at(h, open - 1)->sp == sp && held_at(h, open - 1)->func == func;
+	if (!is_seen && open == h->count)
+		return 0;
+	return left_from(h, is_seen ? open - 1 : open, is_seen ? func : NO_FUNC, is_seen ? flags : 0);
 }
 
 /* ---- probes: as those of function.bpf.c ---- */
@@ -380,7 +454,7 @@ static __always_inline void end_all(struct sending *s)
 		send_held(s, h->count);
 		send_syscall(s);
 	} else {
-		send_judged(s, 0, now);
+		send_held(s, judged_from(s->h, 0, now));
 	}
 	count_filtered(FILTERED_CALLS, h->count - h->told);
 	h->count = h->told = h->syscall.began = 0;
@@ -430,6 +504,7 @@ int held_stop(struct bpf_iter__task *ctx)
 		return 0;
 	s.t = bpf_task_storage_get(&tasks, task, NULL, 0);
 	s.h = bpf_task_storage_get(&held_calls, task, NULL, 0);
+	s.values = values_of(task);
 	if (!s.t || !s.h)
 		return 0;
 	s.id = (__u64)task->tgid << 32 | (__u32)task->pid;

@@ -7,6 +7,9 @@
 #include "recorder.bpf.h"
 #include "function.h"
 
+#define HELD_MEANT	0x20000u	/* in held.flags: it may be recorded for its own sake */
+#define HELD_RESULT	0x20000u	/* to held_leave(): who asks sends the exit, with the result */
+
 /* An open function. */
 struct held {
 	__u64	sp, began;
@@ -23,10 +26,19 @@ struct held_syscall {
 	bool	is_told;	/* it took long enough, its entry was sent: its exit is to be */
 };
 
+/* On the way back through the open calls, at an entry or a return. */
+struct held_step {
+	__u64	sp, count;
+	__u32	flags;
+	__u32	func;		/* of the return at hand; NO_FUNC: it is an entry */
+	__u64	on_stack;	/* a call of this stack was found: those before it were opened elsewhere since */
+};
+
 struct held_calls {
 	__u64		    count;		/* open functions, outermost first */
 	__u64		    told;		/* the outermost so many have been sent: who is sent has its callers sent */
 	struct held_syscall syscall;
+	struct held_step    step;
 	struct held	    call[HELD_MAX];
 };
 
@@ -39,5 +51,14 @@ struct {
 
 extern const volatile bool calls_are_held;	/* the option is given */
 extern const volatile bool syscalls_are_held;
+
+/*
+ * The current task calls a function; it is held if @is_kept, else it shows only what was left. @flags as
+ * filter_enter() has them. Returns 0 when its return is wanted.
+ */
+int held_enter(__u64 sp, __u64 cookie, __u32 flags, bool is_kept);
+
+/* It returns from there. With HELD_RESULT in @flags: returns 1 when its exit is to be sent. */
+int held_leave(__u64 sp, __u64 cookie, __u32 flags);
 
 #endif

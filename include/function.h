@@ -37,6 +37,7 @@ enum filtered {
 	FILTERED_SYSCALLS,
 	FILTERED_DEEP,			/* functions beyond --max-stack */
 	HELD_TOO_DEEP,			/* functions that found no place to be held back */
+	HELD_WITHOUT_VALUES,		/* functions told without their arguments, for which there was no room */
 	FILTERED_COUNTS
 };
 

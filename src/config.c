@@ -204,12 +204,6 @@ static int check_config(struct config *cfg, char **words)
 		return 0;
 	if (cfg->replay || cfg->doctor)
 		return check_without_command(cfg, words[0]);
-	if (wants_values(cfg) && filter_holds(cfg)) {
-		const char *who = asks_more(cfg, &s);
-
-		fail(0, "%s do%s not go together with -t and -C yet", who, *s ? "es" : "");
-		return 1 + EXIT_USAGE;
-	}
 	if (cfg->usdt_count && filter_holds(cfg)) {
 		fail(0, "--usdt does not go together with -t and -C: a probe takes no time, and calls nothing");
 		return 1 + EXIT_USAGE;

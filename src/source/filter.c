@@ -29,6 +29,7 @@ static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_map__set_autocreate(bpf->maps.filter_frames, named);
 	bpf_map__set_autocreate(bpf->maps.filtered_calls, named);
 	bpf_map__set_autocreate(bpf->maps.held_calls, holds);
+	bpf_map__set_autocreate(bpf->maps.held_values, holds && wants_values(cfg));
 	bpf_program__set_autoload(bpf->progs.held_stop, holds);
 	bpf_program__set_autoload(bpf->progs.held_exec, holds);
 	bpf_program__set_autoload(bpf->progs.held_task_exit, holds);
@@ -36,6 +37,7 @@ static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->calls_are_held = holds;
 	bpf->rodata->syscalls_are_held = holds && cfg->syscalls;
 	bpf->rodata->calls_are_filtered = wanted;
+	bpf->rodata->values_are_held = holds && wants_values(cfg);
 	bpf->rodata->least_ns = cfg->least_ns;
 	bpf_program__set_autoload(bpf->progs.filter_fork, wanted);
 	bpf_program__set_autoload(bpf->progs.filter_exec, wanted);
@@ -94,7 +96,7 @@ static uint64_t count_of(enum filtered what)
 
 static void filter_say(void)
 {
-	uint64_t too_deep;
+	uint64_t too_deep, unkept;
 
 	if (counts_fd < 0)
 		return;
@@ -105,6 +107,10 @@ static void filter_say(void)
 	too_deep = count_of(HELD_TOO_DEEP);
 	if (too_deep)
 		warn("-t and -C: %lu calls in more than %d open ones were not judged, nor recorded", too_deep, HELD_MAX);
+	unkept = count_of(HELD_WITHOUT_VALUES);
+	if (unkept)
+		warn("-t and -C: %lu calls are recorded without their arguments, which found no room while they were open",
+		     unkept);
 }
 
 const struct source_ops source_filter = {

@@ -446,29 +446,36 @@ struct kit {
 static const struct way {
 	enum kernel_feature needs;
 	const char *name;
-	/* filtered: calls are asked about, by --filter and its like; held: by --time-filter and --caller-filter too */
-	struct kit  plain, filtered, held, args;
+	/*
+	 * filtered: calls are asked about, by --filter and its like; held: by --time-filter and --caller-filter too.
+	 * Those whose arguments or results are recorded: args, whatever filters them; timed, when calls are held.
+	 */
+	struct kit  plain, filtered, held, args, timed;
 } ways[] = {
 	{ HAVE_UPROBE_SESSION, "sessions",
 	  { { "function_session", "function_entry" }, SESSION_TYPES, attach_by_session },
 	  { { "filter_session", "filter_entry" }, SESSION_TYPES, attach_by_session },
 	  { { "held_session", "held_entry" }, SESSION_TYPES, attach_by_session },
-	  { { "args_session", "args_entry" }, SESSION_TYPES, attach_by_session } },
+	  { { "args_session", "args_entry" }, SESSION_TYPES, attach_by_session },
+	  { { "timed_session", "timed_entry" }, SESSION_TYPES, attach_by_session } },
 	{ HAVE_UPROBE_MULTI, "multi links",
 	  { { "function_exit", "function_entry" }, MULTI_TYPES, attach_by_multi },
 	  { { "filter_exit", "filter_entry" }, MULTI_TYPES, attach_by_multi },
 	  { { "held_exit", "held_entry" }, MULTI_TYPES, attach_by_multi },
-	  { { "args_exit", "args_entry" }, MULTI_TYPES, attach_by_multi } },
+	  { { "args_exit", "args_entry" }, MULTI_TYPES, attach_by_multi },
+	  { { "timed_exit", "timed_entry" }, MULTI_TYPES, attach_by_multi } },
 	{ HAVE_UPROBE_TRACEFS, "tracefs events",
 	  { { "function_exit_at", "function_entry_at", "function_entry_only_at" }, {}, attach_by_tracefs },
 	  {},
 	  {},
-	  { { "args_exit", "args_entry" }, {}, attach_by_perf } },
+	  { { "args_exit", "args_entry" }, {}, attach_by_perf },
+	  {} },
 	{ HAVE_UPROBE, "perf events",
 	  { { "function_exit", "function_entry" }, {}, attach_by_perf },
 	  { { "filter_exit", "filter_entry" }, {}, attach_by_perf },
 	  { { "held_exit", "held_entry" }, {}, attach_by_perf },
-	  { { "args_exit", "args_entry" }, {}, attach_by_perf } },
+	  { { "args_exit", "args_entry" }, {}, attach_by_perf },
+	  { { "timed_exit", "timed_entry" }, {}, attach_by_perf } },
 };
 
 static const struct way *way_of_this_kernel(const struct config *cfg)
@@ -482,6 +489,11 @@ static const struct way *way_of_this_kernel(const struct config *cfg)
 static const struct kit *kit_of(const struct config *cfg, const struct way *w)
 {
 	return filter_holds(cfg) ? &w->held : filter_in_kernel(cfg) ? &w->filtered : &w->plain;
+}
+
+static const struct kit *args_kit_of(const struct config *cfg, const struct way *w)
+{
+	return filter_holds(cfg) ? &w->timed : &w->args;
 }
 
 static struct bpf_program *prog_of(const struct recorder_bpf *bpf, const struct kit *k, size_t i)
@@ -525,7 +537,7 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	tally.args_asked = wants_values(cfg);
 	tally.args_named = cfg->args.count;
 	if (w && tally.args_asked)
-		load_kit(bpf, &w->args, kernel_has(HAVE_UPROBE_SLEEPABLE));
+		load_kit(bpf, args_kit_of(cfg, w), kernel_has(HAVE_UPROBE_SLEEPABLE));
 	return 0;
 }
 
@@ -558,7 +570,7 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 		filter = cfg->filter;
 		err = choose_sites(bpf, cfg, img, &plain, &args);
 		if (bpf && !err)		/* --dry-run only chooses */
-			err = attach_kit(bpf, kit_of(cfg, w), path, &plain) ?: attach_kit(bpf, &w->args, path, &args);
+			err = attach_kit(bpf, kit_of(cfg, w), path, &plain) ?: attach_kit(bpf, args_kit_of(cfg, w), path, &args);
 	}
 	sites_release(&plain);
 	sites_release(&args);

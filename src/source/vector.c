@@ -37,7 +37,9 @@ static struct {
 	int	 stop;			/* an eventfd: readable when they are to end */
 } vector = { .stop = -1 };
 
-static const char *const sleepers[] = { "args_session", "args_entry", "args_exit" };
+static const char *const sleepers[] = {
+	"args_session", "args_entry", "args_exit", "timed_session", "timed_entry", "timed_exit",
+};
 
 static int vector_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {

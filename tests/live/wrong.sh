@@ -86,7 +86,6 @@ wrong 2 "-R" "'arg1'" retval					-- -R main@arg1 true
 wrong 2 "--compression" "'lz4'"					-- --compression lz4 true
 wrong 2 "--recover" "'no-such'"					-- --recover no-such
 wrong 2 "--recover" "'no-such'"					-- --recover no-such true
-wrong 2 "-A" "-t"						-- -A main@arg1 -t 1ms true
 wrong 127 "'no-such-program'" PATH				-- no-such-program
 wrong 127 "'record'"						-- record true
 wrong 127 "'./no-such-program'"					-- ./no-such-program

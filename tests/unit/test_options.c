@@ -266,8 +266,6 @@ TEST(patterns_of_functions_are_checked_when_all_options_are_known)
 	wrong("-t 0 true", "recorder: -t: '0' is not a time, such as 5ms or 1.5us");
 	wrong("-t 1.ms true", "recorder: -t: '1.ms' is not a time, such as 5ms or 1.5us");
 	wrong("-C _ true", "recorder: -C: a function's name is missing");
-	wrong("-t 1ms -A a@arg1 true", "recorder: -A and -R do not go together with -t and -C yet");
-	wrong("-C a -R a@retval true", "recorder: -A and -R do not go together with -t and -C yet");
 	wrong("-F ! true", "recorder: -F: a function's name is missing");
 	wrong("-D 0 true", "recorder: -D: 0 levels cannot be kept apart; 1 to 250 can");
 	wrong("--hide a;;b true", "recorder: --hide: a function's name is missing");
@@ -329,7 +327,7 @@ TEST(what_does_not_fit_together_is_refused)
 	      "recorder: -A and -R tell of functions, which --no-functions leaves out");
 	wrong("--no-functions --auto-args true",
 	      "recorder: --auto-args tells of functions, which --no-functions leaves out");
-	wrong("--auto-args -C main true", "recorder: --auto-args does not go together with -t and -C yet");
+	CHECK_INT(parsed("--auto-args -t 1ms -A a@arg1 -C main true")->least_ns, 1000000);
 	wrong("--replay /dev/null --srcline",
 	      "recorder: --replay reads a file and runs nothing, so there is no place for --srcline");
 	wrong("--replay /no/such/file", "recorder: --replay: cannot read '/no/such/file': No such file or directory");
