@@ -2,6 +2,7 @@
 # the calls began; as uftrace records them, and as a recording of all calls shows them.
 # limit: 200
 . "$LIVE/lib.sh"
+need python3
 program sleeps.pg || exit 0
 program rewrites || exit 0
 least=50ms	# what sleeps takes twice that
@@ -65,8 +66,14 @@ check "... those that have values have their own" \
 check "... and how many have none is said" \
 	grep -q "^recorder: warning: -t and -C: $bare calls are recorded without" many.data.err
 
+# With losses: what is stored and what is counted as lost are what there is without.
+sum() { python3 "$LIVE/rawcount.py" "$1/recording.raw" | awk '$1 == "stored" || $1 == "lost" { n += $4 } END { print n }'; }
+record lossy.data --format raw,uftrace --simulate-drops 4 -t $least "${strings[@]}" -- "$PROGRAMS/rewrites" 20
+check "what is lost is counted" grep -q '^recorder: lost: .*[1-9][0-9]* function' lossy.data.err
+check "... with what is stored it is all that was sent" equal "$(sum lossy.data)" "$(sum raw.data)"
+
 # A real program.
-need sort python3
+need sort
 seq 50000 -1 1 > numbers
 record sort.data --format raw,uftrace --auto-args -t 100us -- sort -n numbers > sorted
 check "a real program's output is its own" cmp sorted <(seq 50000)
