@@ -16,6 +16,7 @@
 #include "argspec.h"
 #include "base.h"
 #include "config.h"
+#include "filter.h"
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
@@ -144,11 +145,11 @@ static int vector_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	unsigned cpus = libbpf_num_possible_cpus();
 	int err = 0;
 
-	(void)cfg;
 	if (!vector.bpf)
 		return 0;
 	if (!kernel_has(HAVE_VECTOR_REGISTERS) || !stacks_are_small(bpf)) {
-		warn("floating-point arguments and results are shown as nan: this kernel does not let them be read");
+		warn("floating-point arguments and results are shown as nan: %s",
+		     filter_in_kernel(cfg) ? "they are not read together with filters" : "this kernel does not let them be read");
 		return 0;
 	}
 	vector.stop = eventfd(0, EFD_CLOEXEC);
