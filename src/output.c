@@ -268,6 +268,16 @@ static char *name_for(const char *spool)
 	return end;
 }
 
+/* In words that are about the spool: errno's own are about a message, or a file that nobody named. */
+static int not_sealed(int err, const char *spool)
+{
+	if (err == -EBADMSG)
+		return fail(0, "cannot seal '%s': a file in it is damaged or cut off", spool), err;
+	if (err == -ENOENT)
+		return fail(0, "cannot seal '%s': a file of it is missing", spool), err;
+	return fail(err, "cannot seal '%s'", spool);
+}
+
 static int seal(const struct sink_ops *ops, const char *spool, const char *path)
 {
 	__cleanup(close_fd) int fd = open(spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), dirfd = -1;
@@ -288,7 +298,7 @@ static int seal(const struct sink_ops *ops, const char *spool, const char *path)
 		return err;
 	err = ops->recover(fd, dirfd, name);
 	if (err)
-		return fail(err, "cannot seal '%s'", spool);
+		return not_sealed(err, spool);
 	err = outdir_remove(dirfd, slash ? slash + 1 : spool);
 	if (err)
 		warn("cannot remove '%s': %s", spool, strerror(-err));

@@ -165,6 +165,10 @@ dat torn.dat --no-functions -- true
 mkdir torn.dat.part && touch torn.dat.part/.recorder
 "$RECORDER" --recover torn.dat.part/ > recover.out 2>&1
 check "what cannot be sealed is said and left" equal "$? $(grep -c "cannot seal 'torn.dat.part'" recover.out) $(ls -d torn.dat.part)" "1 1 torn.dat.part"
+check "... that a file is missing" grep -q "'torn.dat.part': a file of it is missing" recover.out
+: > torn.dat.part/meta
+"$RECORDER" --recover torn.dat.part > recover.out 2>&1
+check "... or damaged" grep -q "'torn.dat.part': a file in it is damaged or cut off" recover.out
 "$RECORDER" --no-functions --format trace-dat -o slash.dat -- sleep 60 2> slash.err &
 pid=$!
 for _ in $(seq 100); do [ -s slash.dat.part/meta ] && break; sleep 0.1; done
