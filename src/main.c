@@ -2,7 +2,9 @@
  * main.c - the choice of what to do.
  */
 #include <malloc.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "apart.h"
 #include "base.h"
@@ -45,6 +47,18 @@ static void want_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/*
+ * A breakpoint that a program copies, with the code it is in, to memory of no file kills it: the kernel looks for its
+ * probes by file. Nothing can be done about it but to say so.
+ */
+static void explain_death(const struct config *cfg, int status)
+{
+	if (!cfg->functions || !WIFSIGNALED(status) || WTERMSIG(status) != SIGTRAP)
+		return;
+	warn("the command died of SIGTRAP: perhaps of our probes, in a copy of its own code (huge pages for code)");
+	hint("without probes in its code: --no-functions");
+}
+
 static int record(const struct config *cfg, char **argv)
 {
 	struct recording_result result = {};
@@ -55,6 +69,8 @@ static int record(const struct config *cfg, char **argv)
 		apart_go(argv);
 	want_files();
 	recording_run(cfg, &result);
+	if (result.has_command)
+		explain_death(cfg, result.status);
 	if (!result.exit_status && result.has_command)
 		launch_exit_like_child(result.status);
 	return result.exit_status;

@@ -138,3 +138,12 @@ sh same.sh > plain.out
 record same.data --dear -- sh same.sh > same.out
 check "the same content again" diff plain.out same.out
 check "the same content again: every call" truth same.data plain.out
+
+# Code that is copied to memory of no file takes the breakpoints along; that is what the program dies of.
+if program moves; then
+	record moves.data --dear -- "$PROGRAMS/moves" > moves.out
+	check "a program that copies its own code: what it died of is said" \
+		equal "$? $(said moves.data | grep -c 'SIGTRAP.*copy of its own code')" "133 1"
+	record moves.data --no-functions -- "$PROGRAMS/moves" > moves.out
+	check "... and runs right with what is advised" equal "$?$(cat moves.out)" "0$("$PROGRAMS/moves")"
+fi
