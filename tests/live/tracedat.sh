@@ -157,10 +157,16 @@ wait $pid 2> /dev/null
 kill -9 $child
 "$RECORDER" -q --no-functions --format trace-dat -o killed.dat true 2> next.err
 check "the next recording there says what was left" grep -q "recorder --recover 'killed.dat.part.old'" next.err
+cp -r killed.dat.part.old cut.dat.part
 "$RECORDER" --recover killed.dat.part.old > recover.out 2>&1
 check "--recover seals it" equal $? 0
 check "... beside the other" [ -s killed.dat.recovered -a -s killed.dat -a ! -e killed.dat.part.old ]
 check "... with what was recorded until then" [ "$(report killed.dat.recovered | grep -c ' sys_enter_write: .*"x\\n"')" -gt 1000 ]
+# Chunks are longer than what is cut off.
+spooled=$(ls -S cut.dat.part/cpu* | head -n 1)
+truncate -s -9 "$spooled"
+"$RECORDER" --recover cut.dat.part > recover.out 2>&1
+check "... and says what of it was cut short" grep -qE "'cut.dat': [0-9]+ bytes of events were cut short or damaged" recover.out
 dat torn.dat --no-functions -- true
 mkdir torn.dat.part && touch torn.dat.part/.recorder
 "$RECORDER" --recover torn.dat.part/ > recover.out 2>&1

@@ -89,13 +89,14 @@ static FILE *report(const struct bench *b, const char *options)
 
 static void seal(struct bench *b)
 {
-	uint64_t cut;
+	struct td_missing missing;
 
 	for (unsigned i = 0; i < CPUS; i++)
 		CHECK(!td_lane_flush(b->lane[i]));
 	write_meta(b);
-	CHECK(!td_seal(b->spoolfd, b->dirfd, "trace.dat", &cut));
-	CHECK_INT(cut, 0);
+	CHECK(!td_seal(b->spoolfd, b->dirfd, "trace.dat", &missing));
+	CHECK_INT(missing.cut, 0);
+	CHECK_INT(missing.torn, 0);
 }
 
 /* ---- random events ---- */
@@ -239,7 +240,8 @@ TEST(a_file_without_events_is_one)
 TEST(what_a_killed_recorder_left_is_sealed_without_its_torn_end)
 {
 	struct made made[200];
-	uint64_t now = 1000000000, cut;
+	struct td_missing missing;
+	uint64_t now = 1000000000;
 	char path[128];
 	struct bench b;
 	size_t kept = 0;
@@ -259,7 +261,8 @@ TEST(what_a_killed_recorder_left_is_sealed_without_its_torn_end)
 		f = fopen(path, "a");
 		CHECK(f && fwrite("torn", 4, 1, f) == 1 && !fclose(f));
 	}
-	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", &cut));
+	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing));
+	CHECK_INT(missing.torn, CPUS * strlen("torn"));
 	f = report(&b, "");
 	while (fgets(path, sizeof(path), f))
 		kept += strstr(path, "sys_enter_write:") != NULL;
@@ -270,17 +273,17 @@ TEST(what_a_killed_recorder_left_is_sealed_without_its_torn_end)
 
 TEST(a_spool_that_is_not_whole_is_refused)
 {
-	uint64_t cut;
+	struct td_missing missing;
 	struct bench b;
 	int fd;
 
 	set_up(&b, "none");
-	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &cut) == -ENOENT);
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing) == -ENOENT);
 	write_meta(&b);
 	fd = openat(b.spoolfd, TD_META, O_WRONLY);
 	CHECK(fd >= 0 && !ftruncate(fd, 300));
 	close(fd);
-	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &cut) == -EBADMSG);
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing) == -EBADMSG);
 	CHECK(faccessat(b.dirfd, "trace.dat", F_OK, 0));
 	clear(&b);
 }

@@ -37,7 +37,7 @@ struct sealing {
 	struct td_meta meta;
 	struct out    *options;
 	struct out    *strings;
-	uint64_t       cut;
+	struct td_missing missing;
 	uint8_t	      *step;		/* STEP bytes */
 };
 
@@ -304,6 +304,7 @@ static uint64_t put_cpu(struct sealing *s, unsigned cpu)
 	if (fd < 0)
 		return 0;
 	whole = whole_part(fd, size, UINT64_MAX, is_packed, &chunks);
+	s->missing.torn += size - whole;
 	if (!whole)
 		return 0;
 	if (is_packed)
@@ -312,7 +313,7 @@ static uint64_t put_cpu(struct sealing *s, unsigned cpu)
 	if (copied < whole) {			/* the disk is full: what has a place stays, the rest makes room for the end */
 		uint64_t kept = whole_part(fd, copied, copied, is_packed, &chunks);
 
-		s->cut += whole - kept;
+		s->missing.cut += whole - kept;
 		copied = kept;
 		s->err = s->err == -ENOSPC ? 0 : s->err;
 		(void)!ftruncate(fd, 0);
@@ -427,7 +428,7 @@ static int make_file(struct sealing *s, int dirfd, const char *name)
 	return err;
 }
 
-int td_seal(int spoolfd, int dirfd, const char *name, uint64_t *cut)
+int td_seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing)
 {
 	struct sealing s = { .spoolfd = spoolfd, .fd = -1 };
 	int err = read_meta(&s.meta, spoolfd);
@@ -441,7 +442,7 @@ int td_seal(int spoolfd, int dirfd, const char *name, uint64_t *cut)
 		td_spool_release(spoolfd);
 		err = make_file(&s, dirfd, name);
 	}
-	*cut = s.cut;
+	*missing = s.missing;
 	out_destroy(s.options);
 	out_destroy(s.strings);
 	free(s.step);

@@ -434,31 +434,30 @@ static int td_checkpoint(struct sink *s)
 	return s->has_news ? write_all(s) : 0;
 }
 
+static int seal(int spoolfd, int dirfd, const char *name)
+{
+	struct td_missing missing;
+	int err = td_seal(spoolfd, dirfd, name, &missing);
+
+	if (missing.cut)
+		warn("'%s': the disk is full, %lu bytes of events had no place", name, missing.cut);
+	if (missing.torn)
+		warn("'%s': %lu bytes of events were cut short or damaged, and are not in it", name, missing.torn);
+	return err;
+}
+
 /* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */
 static int td_close(struct sink *s)
 {
-	uint64_t cut = 0;
 	int err, sealed;
 
 	td_spool_release(s->args.dirfd);
 	err = write_all(s);
-	sealed = td_seal(s->args.dirfd, s->args.file_dirfd, s->args.file_name, &cut);
-	if (cut)
-		warn("'%s': the disk is full, %lu bytes of events had no place", s->args.file_name, cut);
+	sealed = seal(s->args.dirfd, s->args.file_dirfd, s->args.file_name);
 	if (!sealed)
 		outdir_remove(s->args.file_dirfd, s->args.spool_name);
 	sink_destroy(s);
 	return sealed ?: err;
-}
-
-static int td_recover(int spoolfd, int dirfd, const char *name)
-{
-	uint64_t cut = 0;
-	int err = td_seal(spoolfd, dirfd, name, &cut);
-
-	if (cut)
-		warn("'%s': the disk is full, %lu bytes of events had no place", name, cut);
-	return err;
 }
 
 static bool td_is_ours(int fd)
@@ -476,7 +475,7 @@ const struct sink_ops sink_tracedat = {
 	.open_with	= "trace-cmd report -i %s",
 	.is_file	= true,
 	.is_ours	= td_is_ours,
-	.recover	= td_recover,
+	.recover	= seal,
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_NAME) |
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
 			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |

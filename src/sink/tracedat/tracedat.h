@@ -236,10 +236,16 @@ int td_meta_write(const struct td_meta_args *a, int spoolfd);
 int  td_spool_reserve(int spoolfd, unsigned cpus);
 void td_spool_release(int spoolfd);
 
+/* Bytes of events, as the spool has them, that are not in the file. */
+struct td_missing {
+	uint64_t cut;			/* the disk is full, they had no place */
+	uint64_t torn;			/* they are no whole pages: the file of a CPU was cut short, or damaged from there on */
+};
+
 /*
  * Make the file @name in @dirfd from what lies in the spool directory, which stays. Where the disk is full,
- * it holds what fits: @cut tells how many bytes of events had no place.
+ * it holds what fits.
  */
-int td_seal(int spoolfd, int dirfd, const char *name, uint64_t *cut);
+int td_seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing);
 
 #endif
