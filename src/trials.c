@@ -257,10 +257,10 @@ static __attribute__((noreturn)) void answer_aside(bool (*trial)(void), int to)
 
 /*
  * Ask @trial in a process of its own, whose end nobody waits for: it is a
- * grandchild, and belongs to init. No answer within ten seconds is a no: while another
- * recorder's probes are being let go, placing one has taken more than two.
+ * grandchild, and belongs to init. Where there is no answer within ten seconds it is @silence:
+ * while another recorder's probes are being let go, placing one has taken that long.
  */
-static bool ask_aside(bool (*trial)(void))
+static bool ask_aside(bool (*trial)(void), bool silence)
 {
 	struct pollfd answer = { .events = POLLIN };
 	int pair[2];
@@ -279,7 +279,9 @@ static bool ask_aside(bool (*trial)(void))
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	answer.fd = pair[0];
-	if (poll(&answer, 1, 10000) != 1 || read(pair[0], &yes, 1) != 1)
+	if (pid > 0 && !poll(&answer, 1, 10000))
+		yes = silence;
+	else if (read(pair[0], &yes, 1) != 1)
 		yes = 0;
 	close(pair[0]);
 	return yes;
@@ -332,7 +334,7 @@ static bool try_perf_uprobe(void)
 
 bool probe_uprobe(void)
 {
-	return ask_aside(try_perf_uprobe);
+	return ask_aside(try_perf_uprobe, true);	/* a kernel without them says so at once */
 }
 
 /* ---- nop5 and fork ---- */
@@ -384,7 +386,7 @@ static bool try_nop5_fork(void)
 /* Only kernels with uprobe-multi can have the rewriting (6.18): without it there is nothing to fear. */
 bool probe_nop5_fork_safe(void)
 {
-	return !probe_uprobe_multi() || ask_aside(try_nop5_fork);
+	return !probe_uprobe_multi() || ask_aside(try_nop5_fork, false);
 }
 #else
 bool probe_nop5_fork_safe(void)
