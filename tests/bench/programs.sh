@@ -58,7 +58,12 @@ once() {	# PROGRAM PATH ARG...: every tool's turn
 	fi
 	keep $p.perf perf record -F 10000 -g -o data -- "$path" "$@"
 	rm -rf data
-	[ -s $p.bpftrace ] || keep $p.bpftrace timeout 300 bpftrace -c "$path $*" -e "uprobe:$path:* { @[func] = count(); }"
+	[ -e $p.bpftrace ] || keep $p.bpftrace timeout 900 bpftrace -c "$path $*" <(counting "$path")
+}
+
+# bpftrace attaches nothing at all where one of the functions has no size, as '*' would have it.
+counting() {
+	nm -S --defined-only "$1" | awk -v p="$1" 'NF == 4 && $3 ~ /[tT]/ { print s "uprobe:" p ":" $4; s = ", " } END { print "{ @[func] = count(); }" }'
 }
 
 declare -A paths=([sqlite3]=$bin/sqlite3 [lua]=$bin/lua [python3]=/usr/bin/python3.11)
