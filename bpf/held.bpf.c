@@ -144,12 +144,12 @@ static __always_inline void send_held(struct sending *s, __u64 until)
 }
 
 /* As struct sending, in little stack: a task may wait in a program that calls what follows (source/ownstack.c). */
-struct sending_own {
+struct telling {
 	struct held_calls *h;
 	__u64		   until;
 };
 
-static long send_next_own(__u32 i, struct sending_own *own)
+static long send_next_own(__u32 i, struct telling *own)
 {
 	if (own->h->told >= own->until)
 		return 1;
@@ -160,7 +160,7 @@ static long send_next_own(__u32 i, struct sending_own *own)
 /* The calls of the current task before @until. */
 static __noinline int send_own_until(struct held_calls *h, __u64 until)
 {
-	struct sending_own own = { h, until };
+	struct telling own = { h, until };
 
 	if (h->told < until)
 		bpf_loop(HELD_MAX, send_next_own, &own, 0);

@@ -4,7 +4,7 @@
 #ifndef DEBUGFILE_H
 #define DEBUGFILE_H
 
-struct image;
+#include "image.h"
 
 #define DEBUGFILE_PLACES 4
 
@@ -16,5 +16,12 @@ char *debugfile_place(const struct image *img, const char *path, unsigned n);
  * there, so nothing but a regular file is opened, and whether it is the right one is the image child's to see.
  */
 int   debugfile_open(int proc, const char *place);
+
+/*
+ * Have the image child read @fd, the file of @img that is known as @path, with the first debug file of it that has
+ * what @depth asks for. -ENOENT: there is none; else why one that is there could not be read.
+ */
+int   debugfile_read(struct image_child *child, struct image **ret, const struct image *img, const char *path, int proc,
+		     int fd, enum image_depth depth);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base.h"
 #include "debugfile.h"
 #include "image.h"
+#include "log.h"
 
 #define DEBUG_FOLDER	"/usr/lib/debug"
 
@@ -51,4 +52,36 @@ int debugfile_open(int proc, const char *place)
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
 	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
+}
+
+static int read_with(struct image_child *child, struct image **ret, int fd, int debug_fd, enum image_depth depth)
+{
+	int err = image_child_read_with(child, ret, fd, debug_fd, depth);
+
+	if (err || depth != IMAGE_FUNCTIONS || !(*ret)->is_stripped)
+		return err;
+	image_destroy(*ret);
+	return -ENOENT;
+}
+
+int debugfile_read(struct image_child *child, struct image **ret, const struct image *img, const char *path, int proc,
+		   int fd, enum image_depth depth)
+{
+	const char *what = depth == IMAGE_FUNCTIONS ? "symbols" : "debug information";
+	int failed = -ENOENT;
+
+	for (unsigned n = 0; n < DEBUGFILE_PLACES; n++) {
+		__cleanup(free_ptr) char *place = debugfile_place(img, path, n);
+		__cleanup(close_fd) int debug_fd = place ? debugfile_open(proc, place) : -1;
+		int err;
+
+		if (debug_fd < 0)
+			continue;
+		err = read_with(child, ret, fd, debug_fd, depth);
+		detail(err ? "'%s' has no %s for '%s', or is not of it" : "'%s' has the %s of '%s'", place, what, path);
+		if (!err)
+			return 0;
+		failed = err == -ENOENT ? failed : err;
+	}
+	return failed;
 }

@@ -48,30 +48,15 @@ static bool wants_lines(const struct config *cfg)
 	return cfg->srcline || filter_has_places(cfg->filter);
 }
 
-/* The file's own, else that of its debug file, else -ENOENT. */
-static int ask_child(struct image_child *child, struct image **ret, enum image_depth depth, const struct image *img,
-		     int proc, int fd)
-{
-	int err = image_child_read(child, ret, fd, depth);
-
-	for (unsigned n = 0; err == -ENOENT && n < DEBUGFILE_PLACES; n++) {
-		__cleanup(free_ptr) char *place = debugfile_place(img, img->path, n);
-		__cleanup(close_fd) int debug_fd = place ? debugfile_open(proc, place) : -1;
-
-		if (debug_fd < 0)
-			continue;
-		err = image_child_read_with(child, ret, fd, debug_fd, depth);
-		detail(err ? "'%s' has no debug information for '%s', or is not of it" :
-			     "'%s' has the debug information of '%s'", place, img->path);
-	}
-	return err;
-}
-
+/* The file's own, else that of its debug file. */
 static void take_debug(struct image_child *child, const struct config *cfg, struct image *img, int proc, int fd)
 {
 	__cleanup(image_destroyp) struct image *told = NULL;
-	int err = ask_child(child, &told, wants_lines(cfg) ? IMAGE_DEBUG_LINES : IMAGE_DEBUG, img, proc, fd);
+	enum image_depth depth = wants_lines(cfg) ? IMAGE_DEBUG_LINES : IMAGE_DEBUG;
+	int err = image_child_read(child, &told, fd, depth);
 
+	if (err == -ENOENT)
+		err = debugfile_read(child, &told, img, img->path, proc, fd, depth);
 	if (err == -ENOENT)
 		return;
 	if (err || !told->debug) {

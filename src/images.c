@@ -250,20 +250,12 @@ static int tell_mapped(struct images *im, struct known *k, const struct image *i
 /* A stripped file is read again with its debug file. One that is none, or kills the child, changes nothing. */
 static void read_debug_file(struct images *im, int proc, struct image **img, int fd, const char *path)
 {
-	for (unsigned n = 0; (*img)->is_stripped && n < DEBUGFILE_PLACES; n++) {
-		__cleanup(free_ptr) char *place = debugfile_place(*img, path, n);
-		__cleanup(close_fd) int debug_fd = place ? debugfile_open(proc, place) : -1;
-		struct image *with;
-		int err = debug_fd < 0 ? -ENOENT : image_child_read_with(im->child, &with, fd, debug_fd,
-								      IMAGE_FUNCTIONS);
+	struct image *with;
 
-		if (debug_fd >= 0 && (err || with->is_stripped))
-			detail("'%s' has no symbols for '%s', or is not of it", place, path);
-		if (err)
-			continue;
-		image_destroy(*img);
-		*img = with;
-	}
+	if (!(*img)->is_stripped || debugfile_read(im->child, &with, *img, path, proc, fd, IMAGE_FUNCTIONS))
+		return;
+	image_destroy(*img);
+	*img = with;
 }
 
 /* What the image child makes of the file, named as targets and the kernel know it. */

@@ -98,10 +98,12 @@ static char complaint[256];	/* libbpf's first: what the kernel did not take */
 static int print_libbpf(const char *fmt, va_list args)
 {
 	__cleanup(free_ptr) char *text = NULL;
-	char *rest, *line;
-	int n = vasprintf(&text, fmt, args);
+	char *rest = NULL, *line;
+	int n = vasprintf(&rest, fmt, args);
 
-	rest = n < 0 ? (text = NULL) : text;
+	if (n < 0)
+		return n;
+	text = rest;
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
 			detail("%s", line);

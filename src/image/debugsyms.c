@@ -19,7 +19,7 @@
 #define UNPACKED_MAX	(128u << 20)	/* what it may grow to; more is no symbol table but an attack */
 #define NOTE_MAX	(1u << 20)
 
-bool debug_link(struct reader *r, uint32_t *crc)
+void debug_link(struct reader *r)
 {
 	const Elf64_Shdr *sec = elf_section(&r->elf, ".gnu_debuglink");
 	struct piece p = { 0 };
@@ -30,12 +30,10 @@ bool debug_link(struct reader *r, uint32_t *crc)
 
 		is_sane = len && len <= NAME_MAX && !strchr((char *)p.data, '/') &&
 			  strcmp((char *)p.data, ".") && strcmp((char *)p.data, "..") &&
-			  piece_u32(&p, ROUND_UP(len + 1, 4), crc);
+			  piece_u32(&p, ROUND_UP(len + 1, 4), &r->link_crc);
 	}
-	free(r->img->debug_link);
 	r->img->debug_link = is_sane ? strdup((char *)p.data) : NULL;
 	piece_free(&p);
-	return is_sane;
 }
 
 static bool has_crc(int fd, uint32_t want)
@@ -72,8 +70,7 @@ static bool has_build_id(const struct elf *e, const char *want)
 int debug_open(struct reader *r, struct elf *e)
 {
 	struct stat st;
-	uint32_t crc = 0;
-	bool is_it, has_link = debug_link(r, &crc);
+	bool is_it;
 	int err;
 
 	if (r->debug_fd < 0 || fstat(r->debug_fd, &st) < 0 || !S_ISREG(st.st_mode))
@@ -82,7 +79,8 @@ int debug_open(struct reader *r, struct elf *e)
 	err = elf_open_sections(e);
 	if (err)
 		return err;
-	is_it = *r->img->build_id ? has_build_id(e, r->img->build_id) : has_link && has_crc(r->debug_fd, crc);
+	is_it = *r->img->build_id ? has_build_id(e, r->img->build_id) :
+				    r->img->debug_link && has_crc(r->debug_fd, r->link_crc);
 	return is_it ? 0 : -ENOENT;
 }
 
@@ -139,10 +137,8 @@ int debug_read(struct reader *r)
 	struct piece memory = { 0 };
 	const Elf64_Shdr *table;
 	size_t found = r->found_count;
-	int err = debug_open(r, &e);
+	int err = r->debug_fd >= 0 ? debug_open(r, &e) : open_packed(r, &e, &memory);
 
-	if (r->debug_fd < 0)
-		err = open_packed(r, &e, &memory);
 	table = err ? NULL : elf_section_of_type(&e, SHT_SYMTAB);
 	if (table)
 		err = symbols_table(r, &e, table, true);

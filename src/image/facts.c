@@ -193,6 +193,7 @@ int facts_read(struct reader *r)
 	err = err ?: find_needed(r);
 	if (err)
 		return err;
+	debug_link(r);
 	r->img->has_unwinder = elf_section(&r->elf, ".gcc_except_table") != NULL;
 	return 0;
 }

@@ -51,6 +51,7 @@ struct found {
 struct reader {
 	struct elf    elf;
 	int	      debug_fd;		/* a file that may be its debug file, lent; -1: none */
+	uint32_t      link_crc;		/* of the whole file that image.debug_link names */
 	struct image *img;		/* half made */
 	struct code  *code;
 	struct span  *span;		/* by address */
@@ -91,9 +92,9 @@ int dynamic_symbols(const struct elf *e, struct piece *syms, struct piece *strin
 
 /* Functions of the table @sec of @e, and, with or without them, what its names tell of the image. */
 int symbols_table(struct reader *r, const struct elf *e, const Elf64_Shdr *sec, bool functions);
-/* Keeps the name in .gnu_debuglink; @crc: of the whole debug file. */
-bool debug_link(struct reader *r, uint32_t *crc);
-/* The file at reader.debug_fd, its sections; keeps the link. -ENOENT: there is none, or it is no debug file of this one. */
+/* What .gnu_debuglink tells: the debug file's name, and the sum of it. */
+void debug_link(struct reader *r);
+/* The file at reader.debug_fd, its sections, after facts_read(). -ENOENT: there is none, or it is no debug file of this one. */
 int debug_open(struct reader *r, struct elf *e);
 int debug_read(struct reader *r);		/* symbols that were taken out of the file; image.is_stripped says if there are any */
 int symbols_read(struct reader *r);		/* functions, and what imports and names tell of the image */
@@ -107,7 +108,7 @@ int sites_choose(struct reader *r);		/* found[] sorted by then */
 /* The functions that DWARF tells of; dwarf.c. -ENOENT: it has none. */
 int dwarf_read(struct debug **ret, const struct elf *e, uint64_t load_addr, bool wants_lines);
 
-int facts_read(struct reader *r);		/* build-id, interpreter, Go */
+int facts_read(struct reader *r);		/* build-id, debug link, interpreter, Go */
 void notes_read(struct image *img, const struct piece *p);	/* build-id, Go */
 int usdt_read(struct reader *r);			/* image.usdt */
 int walker_read(struct reader *r);		/* image.walker; after symbols_read() */

@@ -237,11 +237,8 @@ int symbols_read(struct reader *r)
 	const Elf64_Shdr *all = elf_section_of_type(&r->elf, SHT_SYMTAB);
 	const Elf64_Shdr *dynamic = elf_section_of_type(&r->elf, SHT_DYNSYM);
 	struct dynamic d;
-	uint32_t crc;
 	int err;
 
-	if (all)			/* else debug_read() does */
-		debug_link(r, &crc);
 	err = dynamic_read(&r->elf, &d);
 	r->is_library = d.value[DT_SONAME];
 	r->is_static = !r->img->interp && !r->is_library && !d.value[DT_NEEDED];

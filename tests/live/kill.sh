@@ -4,7 +4,7 @@
 program steady kill || exit 0
 
 rounds=${FULL:+100}
-rounds=${rounds:-5}
+rounds=${rounds:-8}
 seconds=3
 RANDOM=${SEED:-$$}
 

@@ -439,11 +439,13 @@ static int seal(int spoolfd, int dirfd, const char *name)
 	struct td_missing missing;
 	int err = td_seal(spoolfd, dirfd, name, &missing);
 
+	if (err)
+		return err;
 	if (missing.cut)
 		warn("'%s': the disk is full, %lu bytes of events had no place", name, missing.cut);
 	if (missing.torn)
 		warn("'%s': %lu bytes of events were cut short or damaged, and are not in it", name, missing.torn);
-	return err;
+	return 0;
 }
 
 /* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */
