@@ -419,13 +419,14 @@ int set_expression(struct config *cfg, const struct opt *opt, const char *word, 
 	return -EINVAL;
 }
 
-/* "X is not a KIND; the nearest is Y", once every candidate was offered. */
-static int not_a(const char *word, const char *kind, const struct nearest *n)
+/* "X is not a KIND; the nearest is Y", once every candidate was offered; @lister lists them. */
+static int not_a(const char *word, const char *kind, const struct nearest *n, const char *lister)
 {
 	if (n->found)
 		fail(0, "%s: '%s' is not a %s; the nearest is '%s'", word, n->word, kind, n->found);
 	else
 		fail(0, "%s: '%s' is not a %s", word, n->word, kind);
+	hint("%s, which lists them", lister);
 	return -EINVAL;
 }
 
@@ -448,7 +449,7 @@ static int add_format(struct config *cfg, const char *word, const char *name)
 		nearest_offer(&n, sinks[i]->name);
 	}
 	nearest_offer(&n, "raw");
-	return not_a(word, "format", &n);
+	return not_a(word, "format", &n, "recorder --help");
 }
 
 int set_formats(struct config *cfg, const struct opt *opt, const char *word, const char *value)
@@ -483,9 +484,7 @@ static int add_feature(struct config *cfg, const char *word, const char *name)
 	}
 	for (f = 0; f < KERNEL_FEATURES; f++)
 		nearest_offer(&n, kernel_feature_name(f));
-	not_a(word, "feature", &n);
-	hint("recorder --doctor, which lists them");
-	return -EINVAL;
+	return not_a(word, "feature", &n, "recorder --doctor");
 }
 
 int set_features(struct config *cfg, const struct opt *opt, const char *word, const char *value)
