@@ -34,6 +34,8 @@ enum rec_kind {
 	REC_FUNC_EXIT_ARGS,	/* struct rec_func_args: an exit, with the result */
 	REC_USDT,		/* struct rec_usdt */
 	REC_EVENT,		/* struct rec_event */
+	REC_CUDA_ENTRY,		/* struct rec_cuda_entry */
+	REC_CUDA_EXIT,		/* struct rec_cuda_exit */
 	REC_KINDS
 };
 
@@ -43,6 +45,7 @@ enum rec_class {
 	CLASS_SYSCALL,
 	CLASS_FUNCTION,		/* and USDT probes */
 	CLASS_EVENT,		/* events of the kernel's own tracepoints */
+	CLASS_CUDA,		/* calls of the CUDA driver */
 	REC_CLASSES
 };
 
@@ -301,6 +304,26 @@ struct event_page_fault {
 	__u64	address, ip, error_code;
 };
 
+#define CUDA_WORDS	11	/* arguments of cuLaunchKernel(), which has most */
+
+/* A function of the CUDA driver was called. Entry and exit have the same sp, as those of struct rec_func. */
+struct rec_cuda_entry {
+	struct rec_hdr	hdr;
+	__u32		func;		/* 2 * row of cuda_functions[], + 1 of its twin: cuda.h */
+	__u32		text_len;	/* bytes of text[] in use: struct rec_text each: what a pointer led to, cuda_plan.take */
+	__u64		sp;
+	__u64		arg[CUDA_WORDS];	/* as passed; what the function has not is 0, upper bits of narrow ones are junk */
+	char		text[];
+};
+
+struct rec_cuda_exit {
+	struct rec_hdr	hdr;
+	__u32		func;
+	__u32		result;		/* CUresult */
+	__u64		sp;
+	__u64		out;		/* 8 bytes where cuda_plan.out pointed to; 0: none, or the call failed */
+};
+
 /* What BPF takes along from a syscall argument. */
 enum sys_take {
 	TAKE_NONE,
@@ -334,6 +357,7 @@ _Static_assert(sizeof(struct rec_func_args) == 48 && sizeof(struct rec_value) ==
 _Static_assert(sizeof(struct rec_usdt) == 120, "no holes");
 _Static_assert(sizeof(struct rec_event) == 32 && sizeof(struct event_sched_switch) == 56, "no holes");
 _Static_assert(sizeof(struct event_signal_generate) == 40 && sizeof(struct event_signal_deliver) == 32, "no holes");
+_Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 
 #endif

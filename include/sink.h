@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct about;
+struct cuda_process;
 struct event;
 struct map;
 struct session;
@@ -60,6 +61,7 @@ struct sink_ops {
 	int (*task_exec)(struct sink *s, struct task *t, uint64_t time);	/* t->session is the new one */
 	int (*event)(struct sink *s, const struct event *ev);	/* ev->time never decreases */
 	int (*task_end)(struct sink *s, struct task *t);
+	int (*cuda_end)(struct sink *s, struct cuda_process *p);	/* after the last event of a process's calls of the CUDA driver */
 	int (*lost)(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count);	/* [REC_CLASSES] */
 	int (*checkpoint)(struct sink *s);	/* make what is on disk readable now; about once a second */
 	int (*close)(struct sink *s);		/* seal the files; frees @s whatever it returns */

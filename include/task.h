@@ -14,6 +14,7 @@
 
 #define SINKS_MAX	8
 
+struct cuda_call;
 struct image;
 struct func;
 
@@ -43,13 +44,14 @@ struct session {
 	struct session *next;	/* all of a recording */
 };
 
-/* An open function or syscall of a task. */
+/* An open function, syscall or call of the CUDA driver of a task. */
 struct call {
 	uint64_t	   sp;		/* functions: where the return address lies; syscalls: 0 */
 	uint64_t	   addr;	/* functions: run-time address of the first instruction; 0: unknown */
 	const struct func *func;	/* functions; NULL for a syscall or an unknown function */
-	uint32_t	   id;		/* rec_func.func, or the syscall's number */
-	uint16_t	   kind;	/* REC_FUNC_ENTRY or REC_SYS_ENTER */
+	uint32_t	   id;		/* rec_func.func, the syscall's number, or rec_cuda_entry.func */
+	struct cuda_call  *cuda;	/* REC_CUDA_ENTRY: what it does; owned; else NULL */
+	uint16_t	   kind;	/* REC_FUNC_ENTRY, REC_SYS_ENTER or REC_CUDA_ENTRY */
 	uint16_t	   flags;	/* of the entry record: REC_F_* */
 	uint16_t	   stack;	/* which of the task's stacks: signal stacks and coroutines have their own */
 };

@@ -420,7 +420,8 @@ static uint64_t lost_in_all(const struct recording *r)
 static void say_loss(const struct recording *r)
 {
 	const uint64_t *lost = r->counts.lost;
-	char events[40] = "";
+	char others[80] = "";
+	int n = 0;
 
 	if (r->written)
 		say("lost: what came after a format had stopped");
@@ -430,9 +431,11 @@ static void say_loss(const struct recording *r)
 		return;
 	}
 	if (lost[CLASS_EVENT])
-		snprintf(events, sizeof(events), ", %lu event", lost[CLASS_EVENT]);
+		n = snprintf(others, sizeof(others), ", %lu event", lost[CLASS_EVENT]);
+	if (lost[CLASS_CUDA])
+		snprintf(others + n, sizeof(others) - n, ", %lu CUDA", lost[CLASS_CUDA]);
 	say("lost: %lu function, %lu syscall, %lu task%s records; larger rings help: -b %zuM", lost[CLASS_FUNCTION],
-	    lost[CLASS_SYSCALL], lost[CLASS_TASK], events, MAX(r->cfg->ring_bytes >> 19, (size_t)1));
+	    lost[CLASS_SYSCALL], lost[CLASS_TASK], others, MAX(r->cfg->ring_bytes >> 19, (size_t)1));
 }
 
 /* From recorder's start to now, the CPU and the time alike: set-up and letting go cost, too. */

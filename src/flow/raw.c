@@ -11,7 +11,7 @@
 #include "image.h"
 #include "out.h"
 
-#define RAW_MAGIC	"RECRAW2\n"	/* 1: loss was counted in three classes, and there were no tracepoints */
+#define RAW_MAGIC	"RECRAW3\n"	/* 1: loss was counted in three classes, and there were no tracepoints; 2: in four */
 #define CHUNKS_MAX	4096
 #define BLOCK_MAX	(1ull << 32)
 
@@ -39,10 +39,10 @@ struct raw_about {
 	uint32_t cpus_online, cpus_possible, string_bytes;
 	int32_t	 exit_status;
 	struct rusage usage;
-	uint64_t lost[REC_CLASSES];	/* three of them with magic 1 */
+	uint64_t lost[REC_CLASSES];	/* three of them with magic 1, four with magic 2 */
 };
 
-#define ABOUT_LEAST	(sizeof(struct raw_about) - (REC_CLASSES - 3) * sizeof(uint64_t))
+#define ABOUT_BYTES(classes)	(offsetof(struct raw_about, lost) + (classes) * sizeof(uint64_t))
 
 struct raw {
 	struct out *out;
@@ -212,7 +212,9 @@ static int check_magic(int fd)
 	if (err)
 		return err;
 	if (!memcmp(magic, "RECRAW1\n", sizeof(magic)))
-		return ABOUT_LEAST;
+		return ABOUT_BYTES(3);
+	if (!memcmp(magic, "RECRAW2\n", sizeof(magic)))
+		return ABOUT_BYTES(4);
 	return memcmp(magic, RAW_MAGIC, sizeof(magic)) ? -EBADMSG : (int)sizeof(struct raw_about);
 }
 

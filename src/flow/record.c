@@ -2,6 +2,7 @@
  * record.c - the record table, and the check of records that come from a file.
  */
 #include "base.h"
+#include "cuda.h"
 #include "flow/record.h"
 #include "kevent.h"
 
@@ -24,6 +25,8 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_FUNC_EXIT_ARGS,	 rec_func_args, CLASS_FUNCTION),
 	ROW(REC_USDT,	    rec_usdt,	    CLASS_FUNCTION),
 	ROW(REC_EVENT,	    rec_event,	    CLASS_EVENT),
+	ROW(REC_CUDA_ENTRY, rec_cuda_entry, CLASS_CUDA),
+	ROW(REC_CUDA_EXIT,  rec_cuda_exit,  CLASS_CUDA),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -170,6 +173,13 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		return r->event < EVENT_TRACEPOINT + TRACEPOINTS_MAX && r->len <= end - r->field &&
 		       r->len >= kernel_event_bytes(r->event);
 	}
+	case REC_CUDA_ENTRY: {
+		const struct rec_cuda_entry *r = (const void *)rec;
+
+		return r->func < CUDA_FUNCTIONS_MAX && texts_are_inside(r->text, r->text_len, end);
+	}
+	case REC_CUDA_EXIT:
+		return ((const struct rec_cuda_exit *)rec)->func < CUDA_FUNCTIONS_MAX;
 	case REC_TASK_LOST:
 	case REC_LOST:
 		return counts_are_sane((const void *)rec);

@@ -81,7 +81,7 @@ stored=$(report lossy.dat | grep -c ' signal_generate:')
 lost=$(sed -n 's/.* \([0-9]*\) event records;.*/\1/p' lossy.dat.err)
 check "stored and lost are what was produced" equal $((stored + lost)) "$produced"
 check "some of it was lost" [ "$lost" -gt 0 ]
-check "the file says how much" equal "$(report lossy.dat | sed -n 's/.* lost: .* \([0-9]*\) event records.*/\1/p' | awk '{ n += $1 } END { print n }')" "$lost"
+check "the file says how much" equal "$(report lossy.dat | sed -n 's/.* lost: .* \([0-9]*\) event, .*/\1/p' | awk '{ n += $1 } END { print n }')" "$lost"
 
 # --- the same, in uftrace.data ---
 record both --format uftrace,trace-dat --no-functions -e sched -- "$PROGRAMS/happens" > both.out

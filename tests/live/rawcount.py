@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """rawcount.py FILE - counts the records of a raw recording by class, and what its LOST records say was not stored.
 
-Prints "stored TASK SYSCALL FUNCTION EVENT", "lost ..." and "task-lost ..." of the same, and "returns N",
+Prints "stored TASK SYSCALL FUNCTION EVENT CUDA", "lost ..." and "task-lost ..." of the same, and "returns N",
 those of functions that were seen: include/record.h has the records, src/flow/raw.h the file. Written from those headers alone, so that it can disagree with recorder.
 """
 import struct
 import sys
 
-TASK, SYSCALL, FUNCTION, EVENT = range(4)
+TASK, SYSCALL, FUNCTION, EVENT, CUDA = range(5)
 CLASS = {1: TASK, 2: TASK, 3: TASK, 4: TASK, 5: TASK, 6: SYSCALL, 7: SYSCALL, 8: FUNCTION, 9: FUNCTION,
-         13: FUNCTION, 14: FUNCTION, 16: EVENT}
+         13: FUNCTION, 14: FUNCTION, 16: EVENT, 17: CUDA, 18: CUDA}
 REC_FUNC_EXIT, REC_TASK_LOST, REC_LOST = 9, 10, 11
 BLOCK_ROUND = 3
 
@@ -25,8 +25,8 @@ def records(chunk):
 
 def main():
     data = open(sys.argv[1], "rb").read()
-    assert data[:8] == b"RECRAW2\n", "not a raw recording"
-    stored, lost, task_lost = [0] * 4, [0] * 4, [0] * 4
+    assert data[:8] == b"RECRAW3\n", "not a raw recording"
+    stored, lost, task_lost = [0] * 5, [0] * 5, [0] * 5
     returns = 0
     at = 8
     while at < len(data):
@@ -43,7 +43,7 @@ def main():
                         stored[CLASS[rec]] += 1
                     elif rec in (REC_LOST, REC_TASK_LOST):
                         into = lost if rec == REC_LOST else task_lost
-                        for i, n in enumerate(struct.unpack_from("=4Q", body)):
+                        for i, n in enumerate(struct.unpack_from("=5Q", body)):
                             into[i] += n
                 begin += length
         at += size

@@ -427,7 +427,7 @@ TEST(a_raw_file_with_any_byte_wrong_harms_nobody)
 TEST(what_is_no_raw_file_is_refused)
 {
 	static const struct { const char *bytes; size_t size; } files[] = {
-		{ "", 0 }, { "RECRAW1", 7 }, { "RECRAW3\n", 8 }, { "\x7f" "ELF\2\1\1\0\0\0\0\0", 12 },
+		{ "", 0 }, { "RECRAW1", 7 }, { "RECRAW4\n", 8 }, { "\x7f" "ELF\2\1\1\0\0\0\0\0", 12 },
 		{ "a text of some length, in which nothing is a record", 51 },
 	};
 	struct about *about = NULL;

@@ -94,8 +94,10 @@ static const struct event_format formats[] = {
 		U("u32 depth", 8, 4), U("u32 tgid", 12, 4), U("__data_loc char[] probe", 16, 4), U("__data_loc char[] args", 20, 4) },
 	  INDENT "%s(%s)\", REC->depth * 2, \"\", __get_str(probe), __get_str(args)" },
 	{ TD_LOST, "recorder", "lost", {
-		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8), U("u64 event", 32, 8) },
-	  "\"%llu function, %llu syscall, %llu task, %llu event records\", REC->function, REC->syscall, REC->task, REC->event" },
+		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8), U("u64 event", 32, 8),
+		U("u64 cuda", 40, 8) },
+	  "\"%llu function, %llu syscall, %llu task, %llu event, %llu CUDA records\", REC->function, "
+	  "REC->syscall, REC->task, REC->event, REC->cuda" },
 };
 
 void td_format_begin(struct out *o, const char *name, unsigned id)

@@ -419,11 +419,12 @@ static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *
 		all += count[i];
 	if (err || !all)
 		return err;
-	td_begin(&s->p, TD_LOST, 0, 40);
+	td_begin(&s->p, TD_LOST, 0, 48);
 	td_u64(&s->p, 8, count[CLASS_FUNCTION]);
 	td_u64(&s->p, 16, count[CLASS_SYSCALL]);
 	td_u64(&s->p, 24, count[CLASS_TASK]);
 	td_u64(&s->p, 32, count[CLASS_EVENT]);
+	td_u64(&s->p, 40, count[CLASS_CUDA]);
 	td_use(&s->used, TD_LOST);
 	s->has_news = true;
 	return td_lane_lost(l, all) ?: td_lane_add(l, time, &s->p);

@@ -1,0 +1,200 @@
+/*
+ * cuda.h - calls of the CUDA driver API: which are recorded, what they mean, and what they did.
+ *
+ * libcuda.so.1 is the one place that all of them pass, whatever run time made
+ * them. A call is two records (record.h): its words at entry, its result at
+ * return. src/cuda/table.c has a row per function, src/cuda/decode.c reads the
+ * words, src/cuda/process.c remembers what a process has been told: which
+ * kernel a handle is, which streams are capturing, what a graph holds.
+ *
+ * The first part is shared with BPF.
+ */
+#ifndef CUDA_H
+#define CUDA_H
+
+#include "record.h"
+
+#define CUDA_FUNCTIONS_MAX	512	/* rows, twins counted */
+
+/* What a call's pointer leads to, taken along at entry. */
+enum cuda_take {
+	CUDA_TAKE_NONE,
+	CUDA_TAKE_STRING,	/* a string that ends with a NUL */
+	CUDA_TAKE_BYTES,	/* cuda_plan.take_bytes of them */
+	CUDA_TAKE_IMAGE,	/* the head of a code image, and of what a wrapper leads to */
+	CUDA_TAKE_CONFIG,	/* a CUlaunchConfig, then its attributes */
+};
+
+#define CUDA_TAKE_MAX	4096u	/* bytes of what is taken along with one call */
+#define CUDA_IMAGE_HEAD	64u	/* of a code image: an ELF header, or a fatbin's */
+#define CUDA_ATTRIBUTES	8u	/* of a launch that are looked at, 72 bytes each */
+
+/* What BPF does at a function, by the probe's cookie. */
+struct cuda_plan {
+	__u8	words;		/* arguments */
+	__u8	take;		/* enum cuda_take */
+	__u8	take_arg;	/* which argument points there, from 0 on */
+	__u8	out;		/* 1 + the argument that points to what the call gives; 0: none */
+	__u16	take_bytes;
+	__u16	pad;
+};
+
+#ifndef __bpf__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "task.h"
+
+/* --cuda=GROUP,... */
+#define CUDA_LAUNCHES	1u	/* kernels, graphs, stream capture, host functions */
+#define CUDA_MEMORY	2u	/* allocations, copies, sets */
+#define CUDA_SYNC	4u	/* waits, events, streams */
+#define CUDA_MODULES	8u	/* code images, and the handles of what is in them */
+#define CUDA_GROUPS	4
+
+/* What a function does, and so how its words are read: src/cuda/decode.c. */
+enum cuda_does {
+	CUDA_DOES_OTHER,
+	CUDA_DOES_LAUNCH,		/* function, grid, block, shared bytes, stream, ... in words of their own */
+	CUDA_DOES_LAUNCH_EX,		/* they are in a CUlaunchConfig */
+	CUDA_DOES_LAUNCH_MULTI,		/* a list of CUDA_LAUNCH_PARAMS */
+	CUDA_DOES_LAUNCH_GRID,		/* the legacy ones: block and shared bytes were set before */
+	CUDA_DOES_SET_BLOCK, CUDA_DOES_SET_SHARED,	/* that, cuFuncSetBlockShape() and cuFuncSetSharedSize() */
+	CUDA_DOES_HOST_FUNCTION,
+	CUDA_DOES_GRAPH_LAUNCH,
+	CUDA_DOES_BEGIN_CAPTURE, CUDA_DOES_BEGIN_CAPTURE_TO, CUDA_DOES_END_CAPTURE,
+	CUDA_DOES_GRAPH_ADD_KERNEL, CUDA_DOES_GRAPH_ADD_NODE, CUDA_DOES_GRAPH_ADD_CHILD, CUDA_DOES_GRAPH_CLONE,
+	CUDA_DOES_INSTANTIATE, CUDA_DOES_EXEC_UPDATE, CUDA_DOES_EXEC_SET_KERNEL, CUDA_DOES_NODE_SET_KERNEL,
+	CUDA_DOES_EXEC_DESTROY,
+	CUDA_DOES_LOAD, CUDA_DOES_LOAD_FILE, CUDA_DOES_UNLOAD,
+	CUDA_DOES_GET_FUNCTION,		/* by name: of a module, or of a library */
+	CUDA_DOES_KERNEL_FUNCTION,	/* a CUfunction of a CUkernel */
+	CUDA_DOES_LIBRARY_MODULE,
+	CUDA_DOES_RESOLVE,		/* cuGetProcAddress() */
+	CUDA_DOES_MEMORY,		/* enum cuda_memory tells what */
+	CUDA_DOES_WAIT_CONTEXT, CUDA_DOES_WAIT_STREAM, CUDA_DOES_WAIT_EVENT,
+	CUDA_DOES_QUERY_STREAM, CUDA_DOES_QUERY_EVENT,	/* result 0: it has completed */
+	CUDA_DOES_RECORD_EVENT, CUDA_DOES_STREAM_WAIT,
+	CUDA_DOES_NEW_STREAM, CUDA_DOES_END_STREAM,
+	CUDA_DOES_KINDS
+};
+
+/* The numbers are those of the table in shared/formats/neutrino.md's host_mem. */
+enum cuda_memory {
+	CUDA_MEM_NONE,
+	CUDA_MEM_HTOD, CUDA_MEM_DTOH, CUDA_MEM_DTOD, CUDA_MEM_UNIFIED, CUDA_MEM_SET,
+	CUDA_MEM_ALLOC, CUDA_MEM_FREE, CUDA_MEM_ALLOC_ASYNC, CUDA_MEM_FREE_ASYNC,
+	CUDA_MEM_HOST_ALLOC, CUDA_MEM_HOST_FREE, CUDA_MEM_MANAGED,
+	CUDA_MEM_WAIT_CONTEXT, CUDA_MEM_WAIT_STREAM, CUDA_MEM_WAIT_EVENT,
+	CUDA_MEM_PEER,
+	CUDA_MEM_KINDS
+};
+
+struct cuda_function {
+	const char	*name;		/* the exported symbol, without the suffix of a twin */
+	uint8_t		 group;		/* CUDA_* */
+	uint8_t		 does;		/* enum cuda_does */
+	uint8_t		 memory;	/* enum cuda_memory, with CUDA_DOES_MEMORY */
+	char		 twin;		/* it has one for per-thread default streams: 'z' NAME_ptsz, 's' NAME_ptds; 0: none */
+	struct cuda_plan plan;
+	uint8_t		 dst, src, bytes, stream, event, handle;	/* 1 + the argument that is it; 0: none */
+};
+
+/* Rows are only ever added at the end: their numbers are in recordings. rec_cuda_entry.func is 2 * row, + 1 of the twin. */
+extern const struct cuda_function cuda_functions[];
+extern const size_t		  cuda_function_count;
+
+/* The row of @func, as records have it; NULL: there is none. */
+const struct cuda_function *cuda_function_of(uint32_t func);
+/* Its symbol, with the twin's suffix, into @to; returns @to. */
+#define CUDA_SYMBOL_MAX	64
+const char *cuda_symbol(uint32_t func, char to[CUDA_SYMBOL_MAX]);
+/* rec_cuda_entry.func of the exported symbol @name; -1: it is none of the table. */
+int cuda_find(const char *name);
+
+/* ---- what a call did, as sinks see it: event.call->cuda ---- */
+
+#define CUDA_NO_RESULT	0xffffffffu	/* the return was not seen */
+
+/* A kernel, or graph node, as the process knows it by a handle. Belongs to its process, as long as that lives. */
+struct cuda_kernel {
+	const char *name;	/* mangled; "func_" and the handle in hex when it was never told */
+	uint64_t    handle;	/* CUfunction or CUkernel it was first launched by */
+	uint32_t    index;	/* in the process, in order of first launch, from 0 on */
+	bool	    is_named;	/* the name was told with the handle */
+	bool	    is_guessed;	/* by a less certain way: flag bit 7 of host_launch */
+	void	   *slot[SINKS_MAX];	/* one per sink: what it hangs on a kernel; the sink's process_end frees it */
+};
+
+#define CUDA_LAUNCH_EX		(1u << 0)	/* the bits of host_launch.flags, neutrino.md section 8 */
+#define CUDA_LAUNCH_COOPERATIVE	(1u << 1)
+#define CUDA_LAUNCH_PER_THREAD	(1u << 2)	/* by the twin: stream 0 is the thread's own */
+#define CUDA_LAUNCH_CAPTURED	(1u << 3)	/* recorded into a graph: it did not run */
+#define CUDA_LAUNCH_GRAPH	(1u << 4)	/* a node of a graph that is launched */
+#define CUDA_LAUNCH_MULTI	(1u << 5)
+#define CUDA_LAUNCH_LEGACY	(1u << 6)
+#define CUDA_LAUNCH_GUESSED	(1u << 7)	/* the kernel's name is */
+#define CUDA_LAUNCH_CLUSTER	(1u << 8)
+
+/* One kernel that a call launches. */
+struct cuda_launch {
+	struct cuda_kernel *kernel;	/* lent, as long as the process lives */
+	uint64_t func;			/* the handle given */
+	uint64_t stream;		/* 0: default; 1: CU_STREAM_LEGACY; 2: CU_STREAM_PER_THREAD; else a handle */
+	uint64_t seq;			/* number of the launch in the process, from 0 on, in order of entry */
+	uint32_t grid[3], block[3];
+	uint32_t cluster[3];		/* all 0: none */
+	uint32_t shared;		/* dynamic shared memory, bytes */
+	uint32_t flags;			/* CUDA_LAUNCH_* */
+};
+
+/* How a code image begins, told by its first bytes. */
+enum cuda_image {
+	CUDA_IMAGE_UNKNOWN, CUDA_IMAGE_ELF, CUDA_IMAGE_FATBIN, CUDA_IMAGE_WRAPPED, CUDA_IMAGE_PTX, CUDA_IMAGE_UNREAD,
+};
+
+/*
+ * A call of the driver. Made at its entry, lent with each event of it: at entry all but what the return tells is
+ * filled in. Launches are told at entry; so are handles, except those the call gives (out).
+ */
+struct cuda_call {
+	const struct cuda_function *fn;
+	uint32_t	     func;	/* as rec_cuda_entry.func */
+	struct cuda_process *process;	/* lent */
+	uint32_t	     tid;
+	uint32_t	     result;	/* CUresult; CUDA_NO_RESULT: not seen (yet) */
+	uint64_t	     entry, ret;	/* ns, CLOCK_MONOTONIC; ret 0: not seen (yet) */
+	uint64_t	     out;	/* what the call gave by its out pointer; 0: nothing, or not seen (yet) */
+	uint64_t	     arg[CUDA_WORDS];	/* as they were passed; of narrower ones the upper bits are junk */
+	struct cuda_launch  *launch;	/* owned: 1 of a kernel's launch; a graph launch: its kernel nodes; else none */
+	size_t		     launches;
+	bool		     is_captured;	/* not run, but recorded into a graph: of copies and sets too */
+	/* CUDA_DOES_MEMORY and waits: */
+	uint8_t		     memory;	/* enum cuda_memory, also for waits */
+	uint64_t	     dst, src, bytes;	/* allocations: dst is what was given, at return; frees: what was freed */
+	uint64_t	     stream, event;	/* as far as the function has one */
+	/* Modules: */
+	uint64_t	     handle;	/* what it is asked of: module, library, kernel, graph, executable graph */
+	const char	    *name;	/* what is asked for by name, or a file's path; owned; NULL: none, or unread */
+	uint8_t		     image;	/* enum cuda_image */
+	uint64_t	     image_addr, image_bytes;	/* in the process: where the image itself lies; 0 bytes: not told by its head */
+};
+
+/* A process that calls the driver. By pid: it goes on over an exec, with none of its handles. */
+struct cuda_process {
+	uint32_t pid;
+	uint64_t id;			/* unique in a recording, from 1 on */
+	uint64_t start;			/* ns, CLOCK_MONOTONIC: when the process was made; 0: before the recording was */
+	uint64_t launches;		/* so far: cuda_launch.seq of the next */
+	uint32_t kernels;		/* so far: cuda_kernel.index of the next */
+	uint32_t execs;			/* that it lived through */
+	const char *cmdline;		/* the program's path; lent for the event */
+	void	*slot[SINKS_MAX];	/* one per sink */
+	struct cuda_memory_of *of;	/* what src/cuda/process.c remembers */
+};
+
+#endif
+
+#endif
