@@ -25,6 +25,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
+#include "source/batch.h"
 #include "source/links.h"
 #include "source/list.h"
 #include "source/probed.h"
@@ -34,10 +35,6 @@
 #include "source/triggers.h"
 #include "taskstate.h"
 #include "unwind.h"
-
-#ifndef ENOTSUPP
-#define ENOTSUPP	524	/* the kernel's own number for a site it cannot emulate or step; not in <errno.h> */
-#endif
 
 /* Why a function of a file is not probed. */
 enum left_out {
@@ -77,33 +74,6 @@ static struct {
 	unsigned with_args;		/* functions whose arguments or results are recorded */
 	unsigned args_refused;		/* whose are not: Go's conventions are its own */
 } tally;
-
-/* Sites of one file that go into one link. */
-struct batch {
-	unsigned long *offset;
-	uint64_t      *cookie;
-	unsigned       count;
-};
-
-static int batch_create(struct batch *b, size_t room)
-{
-	b->offset = calloc(room ?: 1, sizeof(*b->offset));
-	b->cookie = calloc(room ?: 1, sizeof(*b->cookie));
-	b->count = 0;
-	return b->offset && b->cookie ? 0 : -ENOMEM;
-}
-
-static void batch_release(struct batch *b)
-{
-	free(b->offset);
-	free(b->cookie);
-}
-
-static void batch_add(struct batch *b, unsigned long offset, uint64_t cookie)
-{
-	b->offset[b->count] = offset;
-	b->cookie[b->count++] = cookie;
-}
 
 /* What is probed alike: at entry and return, or at entry only. */
 struct sites {
@@ -345,46 +315,14 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 	return err;
 }
 
-/* One link for @b; sites the kernel refuses after all are found by halving, counted and left out. */
 static int attach_multi(struct bpf_program *prog, int type, unsigned flags, const char *path, const struct batch *b)
 {
-	struct batch half = *b;
-	int fd, err;
-
-	if (!b->count)
-		return 0;
-	fd = bpflink_uprobe_multi(bpf_program__fd(prog), type, path, b->offset, b->cookie, b->count, flags, 0);
-	if (fd >= 0)
-		return links_keep_fd(&links, fd, probed_at(path, b->offset, b->count));
-	if (b->count == 1) {
-		tally.left[LEFT_REFUSED]++;
-		detail("the kernel refuses the site at offset 0x%lx: %s", b->offset[0], strerror(-fd));
-		return 0;
-	}
-	if (fd != -ENOTSUPP && fd != -EOPNOTSUPP && fd != -EINVAL)
-		return fd;
-	half.count = b->count / 2;
-	err = attach_multi(prog, type, flags, path, &half);
-	half.offset += half.count;
-	half.cookie += half.count;
-	half.count = b->count - half.count;
-	return err ?: attach_multi(prog, type, flags, path, &half);
+	return batch_attach_multi(&links, prog, type, flags, path, b, &tally.left[LEFT_REFUSED]);
 }
 
-/* Without multi links: a perf event per site. */
 static int attach_singly(struct bpf_program *prog, bool at_return, const char *path, const struct batch *b)
 {
-	for (unsigned i = 0; i < b->count; i++) {
-		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = b->cookie[i], .retprobe = at_return);
-		struct bpf_link *link = bpf_program__attach_uprobe_opts(prog, -1, path, b->offset[i], &opts);
-		int err = link ? links_keep(&links, link, probed_at(path, &b->offset[i], 1)) : -errno;
-
-		if (err == -ENOTSUPP || err == -EOPNOTSUPP || err == -EINVAL)
-			tally.left[LEFT_REFUSED]++;
-		else if (err)
-			return err;
-	}
-	return 0;
+	return batch_attach_singly(&links, prog, at_return, path, b, &tally.left[LEFT_REFUSED]);
 }
 
 /* Returns first in each pair, so that no call is seen whose return would not be. @prog: as the kit names them. */

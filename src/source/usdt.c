@@ -15,14 +15,11 @@
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
+#include "source/batch.h"
 #include "source/links.h"
 #include "source/probed.h"
 #include "source/rows.h"
 #include "usdt.h"
-
-#ifndef ENOTSUPP
-#define ENOTSUPP	524	/* the kernel's own number for a site it cannot emulate or step; not in <errno.h> */
-#endif
 
 static struct links links;
 static struct {
@@ -32,28 +29,6 @@ static struct {
 	size_t	 malformed;
 	uint32_t next;		/* cookie */
 } tally;
-
-/* The probes of one file that go into one link. */
-struct batch {
-	unsigned long *site, *semaphore;
-	uint64_t      *cookie;
-	unsigned       count;
-};
-
-static int batch_create(struct batch *b, size_t room)
-{
-	*b = (struct batch){
-		calloc(room, sizeof(*b->site)), calloc(room, sizeof(*b->semaphore)), calloc(room, sizeof(*b->cookie)), 0,
-	};
-	return b->site && b->semaphore && b->cookie ? 0 : -ENOMEM;
-}
-
-static void batch_release(struct batch *b)
-{
-	free(b->site);
-	free(b->semaphore);
-	free(b->cookie);
-}
 
 static int usdt_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
@@ -151,61 +126,11 @@ static int choose_probes(struct recorder_bpf *bpf, const struct config *cfg, con
 		plan = plan_of(p, format);
 		if (bpf)
 			err = bpf_map_update_elem(bpf_map__fd(bpf->maps.usdt_plans), &tally.next, &plan, BPF_ANY);
-		b->site[b->count] = p->site;
-		b->semaphore[b->count] = p->semaphore;
-		b->cookie[b->count++] = tally.next++;
+		batch_add_usdt(b, p->site, p->semaphore, tally.next++);
 	}
 	tally.files += b->count != 0;
 	tally.probes += b->count;
 	return err;
-}
-
-static bool is_refused(int err)
-{
-	return err == -ENOTSUPP || err == -EOPNOTSUPP || err == -EINVAL;
-}
-
-/* One link; what the kernel refuses is found by halving, counted and left out. */
-static int attach_multi(struct bpf_program *prog, const char *path, const struct batch *b)
-{
-	struct batch half = *b;
-	int fd, err;
-
-	if (!b->count)
-		return 0;
-	fd = bpflink_usdt_multi(bpf_program__fd(prog), path, b->site, b->semaphore, b->cookie, b->count);
-	if (fd >= 0)
-		return links_keep_fd(&links, fd, probed_at(path, b->site, b->count));
-	if (!is_refused(fd))
-		return fd;
-	if (b->count == 1) {
-		tally.refused++;
-		detail("the kernel refuses the USDT probe at offset 0x%lx: %s", b->site[0], strerror(-fd));
-		return 0;
-	}
-	half.count = b->count / 2;
-	err = attach_multi(prog, path, &half);
-	half.site += half.count;
-	half.semaphore += half.count;
-	half.cookie += half.count;
-	half.count = b->count - half.count;
-	return err ?: attach_multi(prog, path, &half);
-}
-
-/* Without multi links: a perf event each. Those of tracefs have no cookie. */
-static int attach_singly(struct bpf_program *prog, const char *path, const struct batch *b)
-{
-	for (unsigned i = 0; i < b->count; i++) {
-		LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = b->cookie[i], .ref_ctr_offset = b->semaphore[i]);
-		struct bpf_link *link = bpf_program__attach_uprobe_opts(prog, -1, path, b->site[i], &opts);
-		int err = link ? links_keep(&links, link, probed_at(path, &b->site[i], 1)) : -errno;
-
-		if (is_refused(err))
-			tally.refused++;
-		else if (err)
-			return err;
-	}
-	return 0;
 }
 
 static int attach(struct recorder_bpf *bpf, int fd, const struct batch *b)
@@ -215,8 +140,9 @@ static int attach(struct recorder_bpf *bpf, int fd, const struct batch *b)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (kernel_has(HAVE_UPROBE_MULTI))
-		return attach_multi(prog, path, b);
-	return kernel_has(HAVE_UPROBE) ? attach_singly(prog, path, b) : 0;
+		return batch_attach_multi(&links, prog, BPFLINK_UPROBE_MULTI, 0, path, b, &tally.refused);
+	/* A perf event each: those of tracefs have no cookie. */
+	return kernel_has(HAVE_UPROBE) ? batch_attach_singly(&links, prog, false, path, b, &tally.refused) : 0;
 }
 
 static int usdt_mapped(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
