@@ -20,8 +20,9 @@ $(OUT)/fakecuda/libcuda.so.580.0: $(CUDRV) $(CUHDRS) $(FAKE)/rules.mk
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CULIB) -Wl,-soname,libcuda.so.1 -o $@ $(CUDRV) -lpthread
 
+# culate finds the driver by itself, the others are linked with it.
 $(CUS): $(OUT)/%: $(FAKE)/programs/%.c $(CUHDRS) $(LIBCUDA)
-	$(call say,CC)$(CC) $(CUFLAGS) -o $@ $< $(LIBCUDA) -lpthread
+	$(call say,CC)$(CC) $(CUFLAGS) -o $@ $< $(if $(filter %/culate,$@),-ldl,$(LIBCUDA)) -lpthread
 
 $(OUT)/fakecuda/offsets.o: $(FAKE)/offsets.c $(CUHDRS) | $(LIBCUDA)
 	$(call say,CC)$(CC) -I$(CUDA)/include -c -o $@ $<
