@@ -12,7 +12,7 @@ CUDRV	:= $(addprefix $(FAKE)/,core.c count.c stream.c module.c launch.c memory.c
 CUHDRS	:= $(wildcard $(FAKE)/*.h $(FAKE)/programs/*.h)
 LIBCUDA	:= $(OUT)/fakecuda/libcuda.so.1
 RUNTIME	:= $(OUT)/fakecuda/libcudart
-CUS	:= $(addprefix $(OUT)/,cudriver cugraph cuthreads cufork culate cuserve cumany)
+CUS	:= $(addprefix $(OUT)/,cudriver cugraph cuthreads cufork culate cuserve cumany cuchecks)
 NVCC	:= $(firstword $(wildcard $(CUDA)/bin/nvcc) nvcc)
 # Made where there is nvcc: linked with the runtime "statically", and as nvcc does it with the shared one.
 MAYBE	+= $(addprefix $(OUT)/,vectoradd vectoradd.shared vectoradd.ptds)
@@ -27,6 +27,9 @@ $(OUT)/fakecuda/libcuda.so.580.0: $(CUDRV) $(CUHDRS) $(FAKE)/rules.mk
 # culate finds the driver by itself, the others are linked with it.
 $(CUS): $(OUT)/%: $(FAKE)/programs/%.c $(CUHDRS) $(LIBCUDA)
 	$(call say,CC)$(CC) $(CUFLAGS) -o $@ $< $(if $(filter %/culate,$@),-ldl,$(LIBCUDA)) -lpthread
+
+$(OUT)/fakecuda/libinjected.so: $(FAKE)/injected.c | $(LIBCUDA)
+	$(call say,CC)$(CC) $(CULIB) -o $@ $<
 
 # The version of its symbols is the one that programs made by nvcc ask for.
 $(RUNTIME).so.13: $(FAKE)/runtime.c $(CUHDRS) | $(LIBCUDA)
@@ -47,5 +50,6 @@ $(OUT)/vectoradd.shared: $(OUT)/fakecuda/vectoradd.o $(RUNTIME).so.13
 $(OUT)/fakecuda/offsets.o: $(FAKE)/offsets.c $(CUHDRS) | $(LIBCUDA)
 	$(call say,CC)$(CC) -I$(CUDA)/include -c -o $@ $<
 
-fakecuda: $(LIBCUDA) $(CUS) $(OUT)/curuntime $(OUT)/curuntime.shared $(if $(wildcard $(CUDA)/include/cuda.h),$(OUT)/fakecuda/offsets.o)
+fakecuda: $(LIBCUDA) $(CUS) $(OUT)/curuntime $(OUT)/curuntime.shared $(OUT)/fakecuda/libinjected.so \
+	$(if $(wildcard $(CUDA)/include/cuda.h),$(OUT)/fakecuda/offsets.o)
 .PHONY: fakecuda

@@ -65,6 +65,7 @@ int main(int argc, char **argv)
 	MUST(cudaFree(b));
 	MUST(cudaFree(c));
 	free(host);
+	printf("captured _Z9vectorAddPKfS0_Pfi 1\ncaptured _Z5scaleIdEvPT_S0_ 1\n");
 	printf("launch _Z9vectorAddPKfS0_Pfi %d\nlaunch _Z5scaleIdEvPT_S0_ %d\n", n + n / 2, 1 + n / 2);
 	return argc > 2 ? atoi(argv[2]) : 0;
 }
