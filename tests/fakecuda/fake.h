@@ -22,14 +22,15 @@ struct counter {
 		__atomic_add_fetch(&counter_.count, 1, __ATOMIC_RELAXED);					\
 	} while (0)
 
-/* One exported function. The attributes keep it whole, so that a probe sees every call with its arguments in place. */
-#define EXPORT(function, params, result)									\
+/* One function of the driver. The attributes keep it whole, so that a probe sees every call with its arguments in place. */
+#define FUNCTION(visible, function, params, result)								\
 	CUresult function params;										\
-	__attribute__((visibility("default"), noinline, noclone)) CUresult function params			\
+	__attribute__((visibility(visible), noinline, noclone)) CUresult function params			\
 	{													\
 		COUNT_CALL(function);										\
 		return result;											\
 	}
+#define EXPORT(function, params, result)	FUNCTION("default", function, params, result)
 #define INITED(function, params, result)	EXPORT(function, params, need_init() ?: (result))
 #define CALL(function, params, result)		EXPORT(function, params, need_context() ?: (result))
 
@@ -136,6 +137,7 @@ CUresult stream_op(CUstream stream, const struct op *op);	/* does it, or records
 void wait_until(uint64_t ns);
 
 /* launch.c */
+CUresult private_cuLaunchKernel(CUfunction f, KERNEL_SHAPE, CUstream s, void **params, void **extra);
 CUresult kernel_check(const CUDA_KERNEL_NODE_PARAMS_v2 *kernel);
 
 /* memory.c */

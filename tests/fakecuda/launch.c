@@ -78,11 +78,12 @@ static CUresult host_function(int per_thread, CUstream s, CUhostFn fn, void *use
 	return fn ? stream_op(stream_of(per_thread, s), &op) : CUDA_ERROR_INVALID_VALUE;
 }
 
-#define GRID	unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared
-
-PTSZ(cuLaunchKernel, (CUfunction f, GRID, CUstream s, void **params, void **extra), launch,
+PTSZ(cuLaunchKernel, (CUfunction f, KERNEL_SHAPE, CUstream s, void **params, void **extra), launch,
      (((void)params, (void)extra, s), KERNEL(f, gx, gy, gz, bx, by, bz, shared)))
-PTSZ(cuLaunchCooperativeKernel, (CUfunction f, GRID, CUstream s, void **params), launch,
+/* No symbol leads to it: what a driver may hand out by cuGetProcAddress(), as this one does with STUBCUDA_PRIVATE. */
+FUNCTION("hidden", private_cuLaunchKernel, (CUfunction f, KERNEL_SHAPE, CUstream s, void **params, void **extra),
+	 ((void)params, (void)extra, need_context() ?: launch(0, s, KERNEL(f, gx, gy, gz, bx, by, bz, shared))))
+PTSZ(cuLaunchCooperativeKernel, (CUfunction f, KERNEL_SHAPE, CUstream s, void **params), launch,
      (((void)params, s), KERNEL(f, gx, gy, gz, bx, by, bz, shared)))
 PTSZ(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction f, void **params, void **extra), launch_config,
      (((void)params, (void)extra, config), f))

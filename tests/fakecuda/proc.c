@@ -2,8 +2,10 @@
  * proc.c - the stand-in driver: cuGetProcAddress(), by the table in proc.h.
  *
  * A name and a version give the newest function that came no later than that version, at the address that dlsym()
- * gives for it too.
+ * gives for it too. With STUBCUDA_PRIVATE in the environment cuLaunchKernel is the exception: its address is that of a
+ * function that is not exported, which a recorder can know only from here.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fake.h"
@@ -41,6 +43,8 @@ static CUresult get_proc(const char *name, void **ret, int version, uint64_t fla
 	*ret = NULL;
 	if (best)
 		*ret = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM && best->twin ? best->twin : best->function;
+	if (best && !strcmp(name, "cuLaunchKernel") && getenv("STUBCUDA_PRIVATE"))
+		*ret = (void *)private_cuLaunchKernel;
 	if (status)
 		*status = best ? CU_GET_PROC_ADDRESS_SUCCESS :
 			  known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

@@ -17,12 +17,12 @@ NVCC	:= $(firstword $(wildcard $(CUDA)/bin/nvcc) nvcc)
 # Made where there is nvcc: linked with the runtime "statically", and as nvcc does it with the shared one.
 MAYBE	+= $(addprefix $(OUT)/,vectoradd vectoradd.shared vectoradd.ptds)
 
-# As the real one is installed: the name that programs ask for is a link.
+# As the real one is: stripped, and the name that programs ask for is a link.
 $(LIBCUDA): $(OUT)/fakecuda/libcuda.so.580.0
 	@ln -sf $(<F) $@
 $(OUT)/fakecuda/libcuda.so.580.0: $(CUDRV) $(CUHDRS) $(FAKE)/rules.mk
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(CULIB) -Wl,-soname,libcuda.so.1 -o $@ $(CUDRV) -lpthread
+	$(call say,CC)$(CC) $(CULIB) -s -Wl,-soname,libcuda.so.1 -o $@ $(CUDRV) -lpthread
 
 # culate finds the driver by itself, the others are linked with it.
 $(CUS): $(OUT)/%: $(FAKE)/programs/%.c $(CUHDRS) $(LIBCUDA)
@@ -33,7 +33,7 @@ $(OUT)/fakecuda/libinjected.so: $(FAKE)/injected.c | $(LIBCUDA)
 
 # The version of its symbols is the one that programs made by nvcc ask for.
 $(RUNTIME).so.13: $(FAKE)/runtime.c $(CUHDRS) | $(LIBCUDA)
-	$(call say,CC)$(CC) $(CULIB) -Wl,-soname,$(@F) -Wl,--default-symver -o $@ $< -ldl -lpthread
+	$(call say,CC)$(CC) $(CULIB) -s -Wl,-soname,$(@F) -Wl,--default-symver -o $@ $< -ldl -lpthread
 $(RUNTIME)_static.a: $(FAKE)/runtime.c $(CUHDRS) | $(LIBCUDA)
 	$(call say,CC)$(CC) $(filter-out -shared,$(CULIB)) -c -o $(@:.a=.o) $< && ar rcs $@ $(@:.a=.o)
 

@@ -26,6 +26,11 @@ for command in "cugraph 7" "cuthreads 4 500" "culate 0 5" "cumany 100000" "curun
 	check "$command: ends well" equal $? 0
 	agree "$command"
 done
+export STUBCUDA_PRIVATE=1
+told culate 0 5
+agree "a function that is not exported"
+check "it was handed out by both forms" equal "$(sums call driver.out | grep LaunchKernel | tr '\n' ' ')" "cuLaunchKernel 5 private_cuLaunchKernel 10 "
+unset STUBCUDA_PRIVATE
 told cuthreads 2 10 7
 check "a status that is asked for" equal $? 7
 
