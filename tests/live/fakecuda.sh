@@ -1,6 +1,7 @@
 # fakecuda.sh - the stand-in for the CUDA driver: what its programs say they did is what it counted, it answers as it should,
 # and its functions can be recorded as those of any library.
 . "$LIVE/lib.sh"
+program cudriver "$script" || exit 0
 export LD_LIBRARY_PATH=$PROGRAMS/fakecuda
 driver=$PROGRAMS/fakecuda/libcuda.so.1
 
@@ -56,7 +57,7 @@ check "cufork: there are four, one with two lives" equal "$(by_pid said.out | wc
 check "a child that was forked too late cannot begin" grep -qx 'forked too late: 3' said.out
 
 told cuserve 100 & server=$!
-until grep -qs ready said.out; do sleep 0.02; done
+until grep -qs ready said.out || ! kill -0 $server 2> /dev/null; do sleep 0.02; done
 kill "$(awk '{ print $2 }' said.out)"
 wait $server
 check "cuserve ends well" equal $? 0
