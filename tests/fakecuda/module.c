@@ -29,19 +29,31 @@ struct CUlinkState_st {
 	size_t size;
 };
 
-static CUfunction function_add(CUfunction *list, CUmodule m, const char *name)
+static CUfunction function_new(struct tally *tally, CUmodule m, CUfunction next)
 {
 	CUfunction f = calloc(1, sizeof(*f));
 
 	if (!f)
-		return NULL;
-	f->tally = tally_of(name);
+		abort();
+	f->tally = tally;
 	f->module = m;
+	f->next = next;
 	f->block[0] = f->block[1] = f->block[2] = 1;
 	f->function = f;
+	return f;
+}
+
+/* The one of that name in @list; made, when there is none and @may_add. */
+static CUfunction function_of(CUfunction *list, CUmodule m, const char *name, int may_add)
+{
+	struct tally *t = tally_of(name);
+	CUfunction f;
+
 	driver_lock();
-	f->next = *list;
-	*list = f;
+	for (f = *list; f && f->tally != t; f = f->next)
+		;
+	if (!f && may_add)
+		*list = f = function_new(t, m, *list);
 	driver_unlock();
 	return f;
 }
@@ -79,7 +91,7 @@ static CUresult module_fill(CUmodule m, const void *image)
 	if (!m->text)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	for (const char *p = m->text; (p = next_entry(p, name)); )
-		function_add(&m->functions, m, name);
+		function_of(&m->functions, m, name, 1);
 	return CUDA_SUCCESS;
 }
 
@@ -139,13 +151,6 @@ static CUresult library_load_file(CUlibrary *ret, const char *path)
 	return err;
 }
 
-static CUfunction find(CUfunction list, const char *name)
-{
-	while (list && strcmp(list->tally->name, name))
-		list = list->next;
-	return list;
-}
-
 /* Modules stay when they are unloaded: what was counted of their functions is told at exit, by handles still in use. */
 static CUresult get_function(CUfunction *ret, CUmodule m, const char *name)
 {
@@ -153,9 +158,7 @@ static CUresult get_function(CUfunction *ret, CUmodule m, const char *name)
 
 	if (!m)
 		return CUDA_ERROR_INVALID_HANDLE;
-	f = find(m->functions, name);
-	if (!f && !m->text)
-		f = function_add(&m->functions, m, name);
+	f = function_of(&m->functions, m, name, !m->text);
 	if (!f)
 		return CUDA_ERROR_NOT_FOUND;
 	*ret = f;
@@ -169,9 +172,7 @@ static CUresult get_kernel(CUkernel *ret, CUlibrary l, const char *name)
 
 	if (err)
 		return err;
-	kernel = find(l->kernels, name) ?: function_add(&l->kernels, &l->module, name);
-	if (!kernel)
-		return CUDA_ERROR_OUT_OF_MEMORY;
+	kernel = function_of(&l->kernels, &l->module, name, 1);
 	kernel->function = function;
 	*ret = (CUkernel)kernel;
 	return CUDA_SUCCESS;

@@ -248,19 +248,32 @@ static CUresult wait_event(int per_thread, CUstream s, CUevent e)
 	return err;
 }
 
+static CUresult event_done(CUevent e, uint64_t *done)
+{
+	CUresult err;
+
+	driver_lock();
+	err = e->capture ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
+	*done = e->done;
+	driver_unlock();
+	return err;
+}
+
 static CUresult event_wait(CUevent e)
 {
-	if (e->capture)
-		return CUDA_ERROR_CAPTURED_EVENT;
-	wait_until(e->done);
-	return CUDA_SUCCESS;
+	uint64_t done;
+	CUresult err = event_done(e, &done);
+
+	if (!err)
+		wait_until(done);
+	return err;
 }
 
 static CUresult event_query(CUevent e)
 {
-	if (e->capture)
-		return CUDA_ERROR_CAPTURED_EVENT;
-	return e->done > now() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+	uint64_t done;
+
+	return event_done(e, &done) ?: done > now() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 static CUresult event_destroy(CUevent e)
