@@ -197,8 +197,10 @@ INITED(cuDeviceGet, (CUdevice *device, int ordinal), ordinal ? CUDA_ERROR_INVALI
 INITED(cuDeviceGetName, (char *name, int len, CUdevice device), ((void)device, device_name(name, len)))
 INITED(cuDeviceGetUuid, (CUuuid *uuid, CUdevice device), ((void)device, device_uuid(uuid)))
 INITED(cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice device), ((void)device, device_uuid(uuid)))
-INITED(cuDeviceTotalMem_v2, (size_t *size, CUdevice device), ((void)device, sizes(size, 16ull << 30, size, 16ull << 30)))
-INITED(cuDeviceGetAttribute, (int *ret, int attribute, CUdevice device), ((void)device, device_attribute(ret, attribute)))
+INITED(cuDeviceTotalMem_v2, (size_t *size, CUdevice device),
+       ((void)device, sizes(size, 16ull << 30, size, 16ull << 30)))
+INITED(cuDeviceGetAttribute, (int *ret, int attribute, CUdevice device),
+       ((void)device, device_attribute(ret, attribute)))
 INITED(cuDevicePrimaryCtxRetain, (CUcontext *ret, CUdevice device),
        device ? CUDA_ERROR_INVALID_DEVICE : context_give(ret, &primary))
 INITED(cuDevicePrimaryCtxRelease_v2, (CUdevice device), device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS)

@@ -26,8 +26,8 @@ static uint64_t moved[BYTES_KINDS];
 
 static const char *const kind_name[BYTES_KINDS] = {
 	[BYTES_ALLOC] = "alloc", [BYTES_MANAGED] = "managed", [BYTES_HOST] = "hostalloc", [BYTES_HTOD] = "HtoD",
-	[BYTES_DTOH] = "DtoH", [BYTES_DTOD] = "DtoD", [BYTES_HTOH] = "HtoH", [BYTES_COPY] = "copy", [BYTES_PEER] = "peer",
-	[BYTES_SET] = "set", [BYTES_GRAPH] = "graph",
+	[BYTES_DTOH] = "DtoH", [BYTES_DTOD] = "DtoD", [BYTES_HTOH] = "HtoH", [BYTES_COPY] = "copy",
+	[BYTES_PEER] = "peer", [BYTES_SET] = "set", [BYTES_GRAPH] = "graph",
 };
 
 struct tally *tally_of(const char *name)

@@ -338,8 +338,8 @@ CUresult cuEventRecord(CUevent event, CUstream stream);
 CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventQuery(CUevent event);
 CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *after, const void *edges, size_t n,
-				     int mode);
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode *after, const void *edges,
+				     size_t n, int mode);
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *ret);
 CUresult cuStreamIsCapturing(CUstream stream, int *status);
 

@@ -22,7 +22,7 @@ struct counter {
 		__atomic_add_fetch(&counter_.count, 1, __ATOMIC_RELAXED);					\
 	} while (0)
 
-/* One function of the driver. The attributes keep it whole, so that a probe sees every call with its arguments in place. */
+/* One function of the driver. The attributes keep it whole: a probe sees every call with its arguments in place. */
 #define FUNCTION(visible, function, params, result)								\
 	CUresult function params;										\
 	__attribute__((visibility(visible), noinline, noclone)) CUresult function params			\
@@ -49,8 +49,8 @@ struct tally {
 	unsigned long ran, captured;
 };
 
-enum bytes { BYTES_ALLOC, BYTES_MANAGED, BYTES_HOST, BYTES_HTOD, BYTES_DTOH, BYTES_DTOD, BYTES_HTOH, BYTES_COPY, BYTES_PEER,
-	     BYTES_SET, BYTES_GRAPH, BYTES_KINDS };
+enum bytes { BYTES_ALLOC, BYTES_MANAGED, BYTES_HOST, BYTES_HTOD, BYTES_DTOH, BYTES_DTOD, BYTES_HTOH, BYTES_COPY,
+	     BYTES_PEER, BYTES_SET, BYTES_GRAPH, BYTES_KINDS };
 
 struct CUstream_st {
 	CUcontext	ctx;

@@ -271,10 +271,12 @@ CALL(cuGraphInstantiate, (CUgraphExec *ret, CUgraph g, CUgraphNode *node, char *
      ((void)node, (void)log, (void)n, instantiate(ret, g)))
 CALL(cuGraphInstantiate_v2, (CUgraphExec *ret, CUgraph g, CUgraphNode *node, char *log, size_t n),
      ((void)node, (void)log, (void)n, instantiate(ret, g)))
-CALL(cuGraphInstantiateWithFlags, (CUgraphExec *ret, CUgraph g, unsigned long long flags), ((void)flags, instantiate(ret, g)))
+CALL(cuGraphInstantiateWithFlags, (CUgraphExec *ret, CUgraph g, unsigned long long flags),
+     ((void)flags, instantiate(ret, g)))
 PTSZ(cuGraphInstantiateWithParams, (CUgraphExec *ret, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p), instantiate_params,
      (ret, g, p))
-CALL(cuGraphExecUpdate, (CUgraphExec e, CUgraph g, CUgraphNode *node, int *result), (*node = NULL, update(e, g, result)))
+CALL(cuGraphExecUpdate, (CUgraphExec e, CUgraph g, CUgraphNode *node, int *result),
+     (*node = NULL, update(e, g, result)))
 CALL(cuGraphExecUpdate_v2, (CUgraphExec e, CUgraph g, CUgraphExecUpdateResultInfo *info), update_info(e, g, info))
 PTSZ(cuGraphLaunch, (CUgraphExec e, CUstream s), graph_launch, (e, s))
 CALL(cuGraphExecDestroy, (CUgraphExec e), exec_free(e))

@@ -32,8 +32,9 @@ static CUresult launch_config(int per_thread, const CUlaunchConfig *c, CUfunctio
 {
 	if (!c || (c->numAttrs && !c->attrs))
 		return CUDA_ERROR_INVALID_VALUE;
-	return launch(per_thread, c->hStream, KERNEL(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY,
-						     c->blockDimZ, c->sharedMemBytes));
+	return launch(per_thread, c->hStream,
+		      KERNEL(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
+			     c->sharedMemBytes));
 }
 
 static CUresult launch_list(CUDA_LAUNCH_PARAMS *list, unsigned n)

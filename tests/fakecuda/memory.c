@@ -1,5 +1,5 @@
 /*
- * memory.c - the stand-in driver: memory, copies, sets. Device memory is host memory, and a "device pointer" its address.
+ * memory.c - the stand-in driver: memory, copies, sets. Device memory is host memory, a "device pointer" its address.
  *
  * Every copy is a box, of one row and one layer where it has fewer dimensions. Those that wait for their end wait for
  * the default stream first; those that do not are done at once, or become nodes of a graph.
@@ -128,8 +128,9 @@ static CUresult copy_op(CUstream s, int waits, enum bytes kind, const CUDA_MEMCP
 /* One row. The pointers are taken as they are, of whatever memory. */
 static CUresult copy_row(CUstream s, int waits, enum bytes kind, uint64_t dst, uint64_t src, size_t n)
 {
-	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = src, .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-			    .dstDevice = dst, .WidthInBytes = n, .Height = 1, .Depth = 1 };
+	CUDA_MEMCPY3D c = { .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = src,
+			    .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = dst,
+			    .WidthInBytes = n, .Height = 1, .Depth = 1 };
 
 	if (n && (!dst || !src))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -163,10 +164,10 @@ static CUresult copy_box_peer(int per_thread, const CUDA_MEMCPY3D *c, int waits,
 static CUresult copy_plane(int per_thread, const CUDA_MEMCPY2D *c, int waits, CUstream s)
 {
 	CUDA_MEMCPY3D box = {
-		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType, .srcHost = c->srcHost,
-		.srcDevice = c->srcDevice, .srcPitch = c->srcPitch ?: c->WidthInBytes,
-		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType, .dstHost = c->dstHost,
-		.dstDevice = c->dstDevice, .dstPitch = c->dstPitch ?: c->WidthInBytes,
+		.srcXInBytes = c->srcXInBytes, .srcY = c->srcY, .srcMemoryType = c->srcMemoryType,
+		.srcHost = c->srcHost, .srcDevice = c->srcDevice, .srcPitch = c->srcPitch ?: c->WidthInBytes,
+		.dstXInBytes = c->dstXInBytes, .dstY = c->dstY, .dstMemoryType = c->dstMemoryType,
+		.dstHost = c->dstHost, .dstDevice = c->dstDevice, .dstPitch = c->dstPitch ?: c->WidthInBytes,
 		.WidthInBytes = c->WidthInBytes, .Height = c->Height, .Depth = 1,
 	};
 
@@ -204,8 +205,8 @@ static CUresult copy_boxes(int per_thread, size_t n, const CUDA_MEMCPY3D_BATCH_O
 	return err;
 }
 
-static CUresult set(int per_thread, CUstream s, unsigned size, CUdeviceptr dst, size_t pitch, unsigned value, size_t width,
-		    size_t height)
+static CUresult set(int per_thread, CUstream s, unsigned size, CUdeviceptr dst, size_t pitch, unsigned value,
+		    size_t width, size_t height)
 {
 	struct op op = { .type = CU_GRAPH_NODE_TYPE_MEMSET, .kind = BYTES_SET,
 			 .set = { dst, pitch, value, size, width, height } };
@@ -256,8 +257,8 @@ PTSZ(cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t n, CUstream s), c
      (BYTES_DTOH, AT(dst), src, n, s))
 PTSZ(cuMemcpyDtoDAsync_v2, (CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s), copy_async,
      (BYTES_DTOD, dst, src, n, s))
-PTSZ(cuMemcpyPeerAsync, (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream s), copy_async,
-     (BYTES_PEER, ((void)to, dst), ((void)from, src), n, s))
+PTSZ(cuMemcpyPeerAsync, (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream s),
+     copy_async, (BYTES_PEER, ((void)to, dst), ((void)from, src), n, s))
 
 PTDS(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *c), copy_plane, (c, 1, NULL))
 PTDS(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *c), copy_plane, (c, 1, NULL))
@@ -280,10 +281,12 @@ PTSZ(cuMemcpy3DBatchAsync_v2, (size_t n, CUDA_MEMCPY3D_BATCH_OP *op, unsigned lo
 PTDS(cuMemsetD8_v2, (CUdeviceptr dst, unsigned char v, size_t n), set, (NULL, 1, dst, 0, v, n, 1))
 PTDS(cuMemsetD16_v2, (CUdeviceptr dst, unsigned short v, size_t n), set, (NULL, 2, dst, 0, v, n, 1))
 PTDS(cuMemsetD32_v2, (CUdeviceptr dst, unsigned v, size_t n), set, (NULL, 4, dst, 0, v, n, 1))
-PTDS(cuMemsetD2D8_v2, (CUdeviceptr dst, size_t pitch, unsigned char v, size_t w, size_t h), set, (NULL, 1, dst, pitch, v, w, h))
+PTDS(cuMemsetD2D8_v2, (CUdeviceptr dst, size_t pitch, unsigned char v, size_t w, size_t h), set,
+     (NULL, 1, dst, pitch, v, w, h))
 PTDS(cuMemsetD2D16_v2, (CUdeviceptr dst, size_t pitch, unsigned short v, size_t w, size_t h), set,
      (NULL, 2, dst, pitch, v, w, h))
-PTDS(cuMemsetD2D32_v2, (CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h), set, (NULL, 4, dst, pitch, v, w, h))
+PTDS(cuMemsetD2D32_v2, (CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h), set,
+     (NULL, 4, dst, pitch, v, w, h))
 PTSZ(cuMemsetD8Async, (CUdeviceptr dst, unsigned char v, size_t n, CUstream s), set, (s, 1, dst, 0, v, n, 1))
 PTSZ(cuMemsetD16Async, (CUdeviceptr dst, unsigned short v, size_t n, CUstream s), set, (s, 2, dst, 0, v, n, 1))
 PTSZ(cuMemsetD32Async, (CUdeviceptr dst, unsigned v, size_t n, CUstream s), set, (s, 4, dst, 0, v, n, 1))

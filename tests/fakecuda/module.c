@@ -263,8 +263,8 @@ INITED(cuModuleGetLoadingMode, (int *mode), (*mode = 2, CUDA_SUCCESS))
 INITED(cuLibraryLoadData, (CUlibrary *ret, const void *image, int *jit, void **jit_values, unsigned jits, int *options,
 			   void **values, unsigned n),
        ((void)jit, (void)jit_values, (void)jits, (void)options, (void)values, (void)n, library_load(ret, image)))
-INITED(cuLibraryLoadFromFile, (CUlibrary *ret, const char *path, int *jit, void **jit_values, unsigned jits, int *options,
-			       void **values, unsigned n),
+INITED(cuLibraryLoadFromFile, (CUlibrary *ret, const char *path, int *jit, void **jit_values, unsigned jits,
+			       int *options, void **values, unsigned n),
        ((void)jit, (void)jit_values, (void)jits, (void)options, (void)values, (void)n, library_load_file(ret, path)))
 INITED(cuLibraryUnload, (CUlibrary l), l ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE)
 INITED(cuLibraryGetKernel, (CUkernel *ret, CUlibrary l, const char *name), get_kernel(ret, l, name))
@@ -277,7 +277,8 @@ INITED(cuKernelGetName, (const char **ret, CUkernel k), give(ret, k ? k->f.tally
 CALL(cuFuncGetName, (const char **ret, CUfunction f), give(ret, f ? f->tally->name : NULL))
 CALL(cuFuncGetModule, (CUmodule *ret, CUfunction f), give(ret, f ? f->module : NULL))
 CALL(cuFuncGetAttribute, (int *ret, int attribute, CUfunction f), ((void)f, function_attribute(ret, attribute)))
-CALL(cuFuncSetAttribute, (CUfunction f, int attribute, int value), ((void)f, (void)attribute, (void)value, CUDA_SUCCESS))
+CALL(cuFuncSetAttribute, (CUfunction f, int attribute, int value),
+     ((void)f, (void)attribute, (void)value, CUDA_SUCCESS))
 
 CALL(cuLinkCreate_v2, (unsigned n, int *options, void **values, CUlinkState *ret),
      ((void)n, (void)options, (void)values, link_create(ret)))

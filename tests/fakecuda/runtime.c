@@ -141,7 +141,8 @@ static cudaError function_of(const void *handle, CUfunction *ret)
 	return err;
 }
 
-static cudaError launch(int own, const void *handle, struct dim3 g, struct dim3 b, void **args, size_t shared, CUstream s)
+static cudaError launch(int own, const void *handle, struct dim3 g, struct dim3 b, void **args, size_t shared,
+			CUstream s)
 {
 	CUfunction f;
 
@@ -169,8 +170,8 @@ struct config {
 
 static cudaError launch_config(int own, const struct config *c, const void *handle, void **args)
 {
-	CUlaunchConfig config = { c->grid.x, c->grid.y, c->grid.z, c->block.x, c->block.y, c->block.z, c->shared, c->stream,
-				  c->attrs, c->nattrs };
+	CUlaunchConfig config = { c->grid.x, c->grid.y, c->grid.z, c->block.x, c->block.y, c->block.z, c->shared,
+				  c->stream, c->attrs, c->nattrs };
 	CUfunction f;
 
 	return function_of(handle, &f) ?: (cudaError)driver[own].cuLaunchKernelEx(&config, f, args, NULL);
@@ -237,8 +238,8 @@ EXPORT char __cudaInitModule(void **fatbin)
 	return 1;
 }
 
-EXPORT void __cudaRegisterFunction(void **fatbin, const char *host, char *device, const char *name, int threads, void *tid,
-				   void *bid, void *block, void *grid, int *warp)
+EXPORT void __cudaRegisterFunction(void **fatbin, const char *host, char *device, const char *name, int threads,
+				   void *tid, void *bid, void *block, void *grid, int *warp)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
 
@@ -249,8 +250,8 @@ EXPORT void __cudaRegisterFunction(void **fatbin, const char *host, char *device
 	kernels = k;
 }
 
-EXPORT void __cudaRegisterVar(void **fatbin, char *host, char *device, const char *name, int ext, size_t size, int constant,
-			      int global)
+EXPORT void __cudaRegisterVar(void **fatbin, char *host, char *device, const char *name, int ext, size_t size,
+			      int constant, int global)
 {
 	(void)fatbin, (void)host, (void)device, (void)name, (void)ext, (void)size, (void)constant, (void)global;
 }

@@ -1,5 +1,5 @@
 /*
- * cuchecks.c - what the stand-in driver must answer: lines "ok NAME" and "not_ok NAME: REASON", as the live tests have them.
+ * cuchecks.c - what the stand-in driver must answer: "ok NAME" and "not_ok NAME: REASON", as the live tests have them.
  *
  * Run with STUBCUDA_KERNEL_NS=2000000, long enough for a query to come before the end of ten kernels.
  */
@@ -91,7 +91,9 @@ static void proc(const char *name, int version, uint64_t flags, const char *want
 	char text[128];
 
 	snprintf(text, sizeof(text), "'%s' of %d is %s", name, version, want ?: "nothing");
-	equal(text, p == (want ? dlsym(RTLD_DEFAULT, want) : NULL) && status == why && err == (want ? 0 : CUDA_ERROR_NOT_FOUND), 1);
+	equal(text, p == (want ? dlsym(RTLD_DEFAULT, want) : NULL), 1);
+	equal(text, status, why);
+	equal(text, err, want ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
 static void procs(void)
@@ -179,7 +181,8 @@ static void captures(CUstream s, CUstream other)
 	uint64_t begin;
 
 	MUST(cuEventCreate(&e, 0));
-	equal("the default stream cannot capture", cuStreamBeginCapture_v2(NULL, 0), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	equal("the default stream cannot capture", cuStreamBeginCapture_v2(NULL, 0),
+	      CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	MUST(cuStreamBeginCapture_v2(s, 0));
 	MUST(cuEventRecord(e, s));
 	MUST(cuStreamWaitEvent(other, e, 0));
@@ -187,9 +190,11 @@ static void captures(CUstream s, CUstream other)
 		MUST(launch(1, 32, s));
 		MUST(launch(1, 32, other));
 	}
-	equal("a stream that captures is not waited for", cuStreamSynchronize(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	equal("a stream that captures is not waited for", cuStreamSynchronize(s),
+	      CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	equal("nor is a captured event", cuEventSynchronize(e), CUDA_ERROR_CAPTURED_EVENT);
-	equal("a stream that joined does not end it", cuStreamEndCapture(other, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+	equal("a stream that joined does not end it", cuStreamEndCapture(other, &g),
+	      CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
 	MUST(cuStreamEndCapture(s, &g));
 	equal("what was captured did not run", cuStreamQuery(s), 0);
 	equal("nor what was on the stream that joined", cuStreamQuery(other), 0);

@@ -21,7 +21,7 @@ static CUstream stream[10] = { [8] = CU_STREAM_LEGACY, [9] = CU_STREAM_PER_THREA
 static CUdeviceptr a, b;
 static char *host;
 
-/* The smallest that are what they are taken for: an ELF file for a GPU, a fat binary, and the wrapper nvcc makes of one. */
+/* The smallest that are what they are taken for: a GPU's ELF file, a fat binary, and the wrapper nvcc makes of one. */
 static const struct elf {
 	unsigned char  ident[16];
 	unsigned short type, machine;
@@ -46,13 +46,15 @@ static const struct wrapper {
 
 static void say_launch(const char *name, const unsigned d[7], int s, CUresult err, const char *function)
 {
-	printf("launch %s %u %u %u %u %u %u %u %d %d %s\n", name, d[0], d[1], d[2], d[3], d[4], d[5], d[6], s, err, function);
+	printf("launch %s %u %u %u %u %u %u %u %d %d %s\n", name, d[0], d[1], d[2], d[3], d[4], d[5], d[6], s, err,
+	       function);
 }
 
 #define SAY(what, function, bytes, ...)	printf(#what " " #function " %zu %d\n", (size_t)(bytes), function(__VA_ARGS__))
 #define COPY(function, kind, bytes, s, ...)									\
 	printf("copy " #function " " #kind " %zu %d %d\n", (size_t)(bytes), s, function(__VA_ARGS__))
-#define SET(function, bytes, s, ...)	printf("set " #function " set %zu %d %d\n", (size_t)(bytes), s, function(__VA_ARGS__))
+#define SET(function, bytes, s, ...)										\
+	printf("set " #function " set %zu %d %d\n", (size_t)(bytes), s, function(__VA_ARGS__))
 #define WAIT(function, s, ...)		printf("wait " #function " %d %d\n", s, function(__VA_ARGS__))
 
 /* A launch with all its dimensions told apart. */
@@ -126,7 +128,8 @@ static void launch_config(CUfunction f, const char *name, int s, CUlaunchAttribu
 {
 	CUlaunchConfig c = { 6, 4, 2, 8, 4, 4, 512, stream[s], attr, 1 };
 
-	printf("launch %s 6 4 2 8 4 4 512 %d %d cuLaunchKernelEx %s\n", name, s, cuLaunchKernelEx(&c, f, NULL, NULL), said);
+	printf("launch %s 6 4 2 8 4 4 512 %d %d cuLaunchKernelEx %s\n", name, s,
+	       cuLaunchKernelEx(&c, f, NULL, NULL), said);
 }
 
 static void launches(void)

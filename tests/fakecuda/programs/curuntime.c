@@ -88,8 +88,8 @@ static void end(void)
 __attribute__((constructor)) static void begin(void)
 {
 	registered = __cudaRegisterFatBinary(&wrapper);
-	__cudaRegisterFunction(registered, _Z9vectorAddPKfS0_Pfi, "_Z9vectorAddPKfS0_Pfi", "_Z9vectorAddPKfS0_Pfi", -1, NULL,
-			       NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(registered, _Z9vectorAddPKfS0_Pfi, "_Z9vectorAddPKfS0_Pfi", "_Z9vectorAddPKfS0_Pfi", -1,
+			       NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFunction(registered, _Z5scalePff, "_Z5scalePff", "_Z5scalePff", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFatBinaryEnd(registered);
 	atexit(end);
@@ -108,7 +108,8 @@ int main(int argc, char **argv)
 	must("cudaMemset", cudaMemset(b, 0, sizeof(host)));
 	must("cudaStreamCreate", cudaStreamCreate(&s));
 	for (int i = 0; i < n; i++) {
-		must("push", __cudaPushCallConfiguration((struct dim3){ 4, i + 1, 2 }, (struct dim3){ 32, 4, 2 }, 128, s));
+		must("push", __cudaPushCallConfiguration((struct dim3){ 4, i + 1, 2 }, (struct dim3){ 32, 4, 2 }, 128,
+							 s));
 		_Z9vectorAddPKfS0_Pfi(a, b, b, 1000);
 	}
 	must("push", __cudaPushCallConfiguration((struct dim3){ 1, 1, 1 }, (struct dim3){ 64, 1, 1 }, 0, NULL));

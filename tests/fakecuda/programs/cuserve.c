@@ -1,5 +1,5 @@
 /*
- * cuserve.c - cuserve [MICROSECONDS]: launches kernels, one each so many microseconds, until SIGTERM. Then it says how many.
+ * cuserve.c - cuserve [MICROSECONDS]: launches a kernel each so many microseconds until SIGTERM; then says how many.
  *
  * Says "ready" and its pid when it has made its first launches: whoever attaches then has missed handles and names.
  */

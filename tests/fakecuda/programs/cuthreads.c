@@ -1,7 +1,7 @@
 /*
  * cuthreads.c - cuthreads [N [M]]: N threads that launch M kernels each, on streams of their own.
  *
- * Thread i launches grids of width i, waiting now and then; each has a kernel by handle of its own, under one of two names.
+ * Thread i launches grids of width i, waiting now and then. Odd ones launch vadd, even ones reduce.
  */
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /*
- * vectoradd.cu - vectoradd [N]: what nvcc makes of a kernel and its launch: N launches, and half as many of a graph's replays.
+ * vectoradd.cu - vectoradd [N]: what nvcc makes of a kernel and its launch: N launches, and N / 2 replays of a graph.
  *
  * What the kernel computes is not looked at: without a GPU nothing computes it.
  */
