@@ -90,3 +90,13 @@ check "cudriver: every call, and none twice" truth cuda.data counted.out
 check "cudriver: the dimensions of each launch" diff <(awk '$1 == "launch" && $NF == "cuLaunchKernel" {
 		printf "cuLaunchKernel(%s, %s, %s, %s, %s, %s, %s)\n", $3 == 2147483647 ? "0x7fffffff" : $3, $4, $5, $6, $7, $8, $9 }' said.out) \
 	<(replay cuda.data | grep -o 'cuLaunchKernel([^)]*)')
+
+# In the middle of its life: as many as were recorded, it made at least.
+rm -f driver.out
+STUBCUDA_COUNT=driver.out "$PROGRAMS/cuserve" 500 > said.out & server=$!
+until grep -qs ready said.out || ! kill -0 $server 2> /dev/null; do sleep 0.02; done
+record cuda.data --no-syscalls --functions='cuLaunch*@libcuda' --duration 300ms -p $server
+kill $server
+wait $server
+got=$(report_calls cuda.data cuLaunchKernel) made=$(sums call driver.out | awk '$1 == "cuLaunchKernel" { print $2 }')
+check "cuserve, attached to: $got launches of $made" test "$got" -gt 0 -a "$got" -lt "$made"
