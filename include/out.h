@@ -21,6 +21,7 @@ struct out;
 /* A new file, mode 0600: fails if it exists, never follows a link. */
 int  out_create(struct out **ret, int dirfd, const char *name);
 int  out_open_new(int dirfd, const char *name);		/* such a file as a descriptor, or a negative errno */
+int  out_open_new_dir(int dirfd, const char *name);	/* a new directory, mode 0700, likewise */
 int  out_memory(struct out **ret);
 int  out_memory_small(struct out **ret, size_t room);	/* for tests: the disk is full after @room bytes */
 void out_destroy(struct out *o);			/* closes; what is not flushed is lost */
@@ -58,8 +59,9 @@ int	 out_seal(struct out *o);			/* flush and close; the first error of all */
 /* out_memory() only: what was written so far; lent. */
 const void *out_data(const struct out *o);
 
-/* Bytes that all outs together have written to files, for the summary. */
+/* Bytes that all outs together have written to files, for the summary, and those told of files without one. */
 uint64_t out_total(void);
+void	 out_count(size_t bytes);
 
 /* Files created from now on belong to @uid and @gid; -1: to whoever creates them. */
 void out_set_owner(uid_t uid, gid_t gid);

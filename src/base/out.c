@@ -111,6 +111,23 @@ int out_open_new(int dirfd, const char *name)
 	return TAKE_FD(fd);
 }
 
+int out_open_new_dir(int dirfd, const char *name)
+{
+	__cleanup(close_fd) int fd = -1;
+	struct stat st;
+
+	if (mkdirat(dirfd, name, 0700))
+		return -errno;
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (st.st_uid != geteuid())	/* exchanged meanwhile */
+		return -ESTALE;
+	if (fchmod(fd, 0700) || (owner_uid != (uid_t)-1 && fchown(fd, owner_uid, owner_gid)))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
 int out_create(struct out **ret, int dirfd, const char *name)
 {
 	__cleanup(out_destroyp) struct out *o = calloc(1, sizeof(*o));
@@ -525,6 +542,11 @@ int out_error(const struct out *o)
 const void *out_data(const struct out *o)
 {
 	return o->buf;
+}
+
+void out_count(size_t bytes)
+{
+	atomic_fetch_add_explicit(&bytes_written, bytes, memory_order_relaxed);
 }
 
 uint64_t out_total(void)
