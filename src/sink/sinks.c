@@ -5,10 +5,11 @@
 
 #include "sink.h"
 
-extern const struct sink_ops sink_uftrace, sink_tracedat;
+extern const struct sink_ops sink_uftrace, sink_tracedat, sink_neutrino;
 
 const struct sink_ops *const sinks[] = {
 	&sink_uftrace,
 	&sink_tracedat,
+	&sink_neutrino,
 	NULL
 };

@@ -1,0 +1,299 @@
+/*
+ * launch.c - a launch: its row from entry on, its bin and its lines when it has returned.
+ *
+ * Lines of one launch go out at once, so no other's stand between them: readers tell
+ * by their order which bin is whose. What was captured into a graph did not run: it has a row that
+ * says so, and no bin.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "about.h"
+#include "base.h"
+#include "log.h"
+#include "out.h"
+#include "sink/neutrino/neutrino.h"
+
+#define NO_KERNEL	0xffffffffu
+#define SHA1_BYTES	20
+
+/* Of libiberty.a, which has no header of it everywhere. */
+void *sha1_buffer(const char *data, size_t len, void *to);
+
+/* A bin with nothing but host_launch. */
+struct bin {
+	struct nt_header     header;
+	struct nt_launch_row row;
+};
+
+_Static_assert(sizeof(struct bin) == sizeof(struct nt_header) + NT_ROW, "no holes");
+
+static bool has_run(const struct cuda_launch *l)
+{
+	return !(l->flags & CUDA_LAUNCH_CAPTURED);
+}
+
+static struct nt_launch_row row_of(const struct cuda_call *call, const struct cuda_launch *l)
+{
+	return (struct nt_launch_row){
+		.entry = call->entry, .ret = call->ret, .func = l->func, .stream = l->stream, .seq = l->seq,
+		.tid = call->tid, .result = call->result, .flags = l->flags,
+		.kernel = l->kernel ? l->kernel->index : NO_KERNEL,
+	};
+}
+
+/* ---- kernel/INDEX_SHA1 ---- */
+
+static int fill_kernel_folder(int dirfd, const struct cuda_kernel *k)
+{
+	__cleanup(free_ptr) char *name = log_escaped(k->name);
+	const char *how = k->is_guessed ? "found in a less certain way than by the call that gave the handle" :
+			  k->is_named ? "told by the call that gave the handle" : "never told: made of the handle";
+	int err;
+
+	if (!name)
+		return -ENOMEM;
+	err = nt_file(dirfd, "kernel.info", "%s\n0\n1\n1,%u\n", name, NT_ROW);
+	return err ?: nt_file(dirfd, "process.log",
+			      "kernel %u, first launched by the handle 0x%lx\n"
+			      "name: %s\n"
+			      "number of parameters: not known, so kernel.info has 0\n"
+			      "image: not read, so there is no original.bin\n", k->index, k->handle, how);
+}
+
+static int make_kernel_folder(struct nt_process *p, const struct cuda_kernel *k)
+{
+	__cleanup(close_fd) int parent = openat(p->dirfd, "kernel", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	__cleanup(close_fd) int fd = -1;
+	uint8_t sum[SHA1_BYTES];
+	char name[64], *end = name;
+
+	if (parent < 0)
+		return -errno;
+	sha1_buffer(k->name, strlen(k->name), sum);
+	end += sprintf(name, "%u_", k->index);
+	for (int i = 0; i < SHA1_BYTES; i++)
+		end += sprintf(end, "%02x", sum[i]);
+	fd = out_open_new_dir(parent, name);
+	return fd < 0 ? fd : fill_kernel_folder(fd, k);
+}
+
+/* Its folder is made by the first launch. */
+static int note_kernel(struct nt_process *p, const struct cuda_kernel *k)
+{
+	if (!k || p->kernels > NT_KERNELS_MAX)
+		return 0;
+	while (k->index >= p->kernel_room) {
+		size_t was = p->kernel_room;
+
+		if (grow(&p->kernel, &p->kernel_room, was, sizeof(*p->kernel)))
+			return -ENOMEM;
+		memset(p->kernel + was, 0, p->kernel_room - was);
+	}
+	if (p->kernel[k->index])
+		return 0;
+	p->kernel[k->index] = 1;
+	if (p->kernels++ < NT_KERNELS_MAX)
+		return make_kernel_folder(p, k);
+	warn("format 'neutrino': process %u has more than %u kernels: the others have no folder", p->pid, NT_KERNELS_MAX);
+	out_printf(p->log, "[recorder] kernels-capped at index %u\n", k->index);
+	return 0;
+}
+
+/* ---- bins ---- */
+
+static void name_bin(char to[40], uint64_t us)
+{
+	snprintf(to, 40, "%lu.%06lu.bin", us / 1000000, us % 1000000);
+}
+
+static int write_whole(int fd, const struct bin *b, uint64_t size)
+{
+	ssize_t n = pwrite(fd, b, sizeof(*b), 0);
+
+	if (n != sizeof(*b))
+		return n < 0 ? -errno : -ENOSPC;
+	out_count(n);
+	return size > sizeof(*b) && ftruncate(fd, size) ? -errno : 0;
+}
+
+/* It gets its name when it is whole. */
+static int write_bin(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l,
+		     const struct nt_shape *shape, struct nt_bin *bin)
+{
+	static const char temp[] = ".bin.new";
+	__cleanup(close_fd) int fd = -1;
+	struct bin b = {
+		.header = {
+			.grid = { l->grid[0], l->grid[1], l->grid[2] }, .block = { l->block[0], l->block[1], l->block[2] },
+			.shared = l->shared, .maps = 1, .size = NT_ROW, .warp_div = shape->warp_div, .offset = sizeof(b.header),
+		},
+		.row = row_of(call, l),
+	};
+	struct stat st;
+	char name[40];
+	int err;
+
+	fd = out_open_new(p->resultfd, temp);
+	err = fd < 0 ? fd : write_whole(fd, &b, shape->size);
+	if (!err && fstat(fd, &st))
+		err = -errno;
+	name_bin(name, bin->us);
+	if (!err && renameat(p->resultfd, temp, p->resultfd, name))
+		err = -errno;
+	if (err)
+		unlinkat(p->resultfd, temp, 0);
+	else
+		bin->ino = st.st_ino;
+	return err;
+}
+
+static struct nt_bin *bin_of(const struct nt_process *p, uint32_t row)
+{
+	size_t low = 0, high = p->bins;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (p->bin[mid].row < row)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < p->bins && p->bin[low].row == row ? &p->bin[low] : NULL;
+}
+
+/* Whoever owns the directory may have put another file there, or none: that is left alone. */
+static int patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t time)
+{
+	__cleanup(close_fd) int fd = -1;
+	struct stat st;
+	char name[40];
+
+	name_bin(name, bin->us);
+	fd = openat(p->resultfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != bin->ino)
+		return 0;
+	return pwrite(fd, &time, sizeof(time), offsetof(struct bin, row.sync)) < 0 ? -errno : 0;
+}
+
+int nt_complete(struct nt_process *p, uint32_t row, uint64_t time)
+{
+	const struct nt_bin *bin = bin_of(p, row);
+
+	nt_table_patch(&p->launches, row, offsetof(struct nt_launch_row, sync), time);
+	return bin && bin->ino ? patch_bin(p, bin, time) : 0;
+}
+
+/* The name of the next bin: its time, but later than the last one's. */
+static int give_bin(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l, struct nt_open *o)
+{
+	uint64_t us = MAX((call->entry - MIN(p->first, call->entry)) / 1000, p->last_us);
+
+	if (p->bins >= NT_BINS_MAX) {
+		if (!p->bins_were_capped) {
+			warn("format 'neutrino': process %u has %u result bins: later launches are in launches.bin only",
+			     p->pid, NT_BINS_MAX);
+			out_printf(p->log, "[recorder] bins-capped at seq %lu\n", l->seq);
+		}
+		p->bins_were_capped = true;
+		return 0;
+	}
+	if (grow(&p->bin, &p->bin_room, p->bins, sizeof(*p->bin)))
+		return -ENOMEM;
+	p->bin[p->bins++] = (struct nt_bin){ .row = o->row + (l - call->launch), .us = us };
+	p->last_us = us + 1;
+	return 0;
+}
+
+/* ---- a call ---- */
+
+int nt_launch_entry(struct nt_process *p, const struct cuda_call *call, struct nt_open *o)
+{
+	int err = 0;
+
+	o->row = p->launches.rows;
+	for (const struct cuda_launch *l = call->launch; l < call->launch + call->launches && !err; l++) {
+		struct nt_launch_row row = row_of(call, l);
+
+		nt_table_add(&p->launches, &row);
+		err = note_kernel(p, l->kernel);
+		if (!err && has_run(l))
+			err = give_bin(p, call, l, o);
+	}
+	return err ?: out_error(p->launches.out);
+}
+
+static void tell_captured(struct nt_process *p, const struct cuda_launch *l)
+{
+	__cleanup(free_ptr) char *name = nt_escaped(l->kernel ? l->kernel->name : "?", true);
+
+	out_printf(p->log, "[recorder] captured %s grid %u %u %u block %u %u %u shared %u stream %lx: it did not run\n",
+		   name ?: "?", l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+		   l->shared, l->stream);
+}
+
+static int length_of_end(char *to, size_t room, const struct cuda_call *call)
+{
+	if (call->result == CUDA_NO_RESULT)
+		return snprintf(to, room, "[recorder] return-not-seen\n");
+	return snprintf(to, room, "[exec] %s %u\n", call->result ? "failed" : "succeed", call->result);
+}
+
+/* @bin NULL: it has none. */
+static void tell(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l,
+		 const struct nt_shape *shape, const struct nt_bin *bin)
+{
+	uint64_t bytes = shape->size - sizeof(struct nt_header);
+	char text[1024], name[40], *end = text;
+
+	end += sprintf(end, "[exec] funcmap-find 0x%lx fail\n[exec] %lu param \n"
+		       "[exec] grid %u %u %u block %u %u %u shared %u\n",
+		       l->func, call->entry + p->about->utc_offset, l->grid[0], l->grid[1], l->grid[2],
+		       l->block[0], l->block[1], l->block[2], l->shared);
+	if (bin)
+		end += sprintf(end, "[exec] grid %lu warp  %u probe %u total %lu\n[exec] probe-mem %lu (bytes)\n",
+			       shape->blocks, shape->units, NT_ROW, bytes, bytes);
+	end += length_of_end(end, text + sizeof(text) - end, call);
+	if (bin) {
+		name_bin(name, bin->us);
+		end += sprintf(end, "[exec] save result/%s size %lu\n", name, shape->size);
+	}
+	out_bytes(p->log, text, end - text);
+}
+
+static int end_launch(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l, uint32_t row)
+{
+	struct nt_bin *bin = bin_of(p, row);
+	struct nt_shape shape = {};
+	int err = 0;
+
+	if (!nt_shape(&shape, l))
+		bin = NULL;
+	if (bin)
+		err = write_bin(p, call, l, &shape, bin);
+	if (!err)
+		tell(p, call, l, &shape, bin);
+	return err;
+}
+
+int nt_launch_exit(struct nt_process *p, const struct cuda_call *call, const struct nt_open *o)
+{
+	uint32_t row = o->row;
+	int err = 0;
+
+	for (const struct cuda_launch *l = call->launch; l < call->launch + call->launches && !err; l++, row++) {
+		nt_table_patch(&p->launches, row, offsetof(struct nt_launch_row, ret), call->ret);
+		nt_table_patch(&p->launches, row, offsetof(struct nt_launch_row, tid),
+			       call->tid | (uint64_t)call->result << 32);
+		if (!has_run(l)) {
+			tell_captured(p, l);
+			continue;
+		}
+		err = end_launch(p, call, l, row);
+		if (!err && !call->result)
+			err = nt_waits_launched(&p->waits, l, call->tid, row);
+	}
+	return err ?: out_error(p->log) ?: out_error(p->launches.out);
+}

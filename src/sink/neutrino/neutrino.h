@@ -1,0 +1,179 @@
+/*
+ * neutrino.h - the parts of the NEUTRINO sink: shared/formats/neutrino.md, section 8.
+ *
+ *	neutrino.c	the callbacks: which process, which call
+ *	folder.c	the folder of a process and its name
+ *	launch.c	launches: rows of launches.bin, a bin each, their lines in event.log
+ *	calls.c		all other calls: rows of mem.bin, lines in event.log
+ *	waits.c		which launches a wait proves to be complete
+ *	table.c		the container: header, section, rows
+ *	reader.c	probe.toml, read.py and their like, made from one table of fields
+ */
+#ifndef NEUTRINO_H
+#define NEUTRINO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cuda.h"
+
+struct about;
+struct out;
+
+#define NT_BINS_MAX	10000u		/* result/SECONDS.bin of a process */
+#define NT_KERNELS_MAX	10000u		/* kernel/INDEX_SHA1 of a process */
+#define NT_ROW		64u		/* bytes of host_launch and of host_mem */
+#define NT_APPARENT_MAX	(64u << 20)	/* bytes of a bin's section, most of them a hole; above that its units are hidden */
+
+/* A container with one section, as it begins on disk. Little-endian, as are the machines that we run on. */
+struct nt_header {
+	uint32_t grid[3], block[3], shared, maps;
+	uint32_t size, warp_div;	/* of the section: bytes of a unit, threads of a unit */
+	uint64_t offset;
+};
+
+struct nt_launch_row {
+	uint64_t entry, ret, sync, func, stream, seq;
+	uint32_t tid, result, flags, kernel;
+};
+
+struct nt_mem_row {
+	uint64_t entry, ret, dst, src, bytes, stream;
+	uint32_t kind, result, tid, flags;
+};
+
+_Static_assert(sizeof(struct nt_header) == 48, "32 bytes, and 16 of the section");
+_Static_assert(sizeof(struct nt_launch_row) == NT_ROW && sizeof(struct nt_mem_row) == NT_ROW, "no holes");
+
+/* ---- table.c ---- */
+
+/* A file whose grid is a count of rows. */
+struct nt_table {
+	struct out *out;
+	uint32_t    rows;
+	bool	    has_news;
+};
+
+int  nt_table_create(struct nt_table *t, int dirfd, const char *name);
+void nt_table_add(struct nt_table *t, const void *row);
+void nt_table_patch(struct nt_table *t, uint32_t row, size_t at, uint64_t v);	/* 8 bytes, @at in the row */
+int  nt_table_checkpoint(struct nt_table *t);
+int  nt_table_seal(struct nt_table *t);
+
+/* How the one record of a launch fits what is made for one per thread. */
+struct nt_shape {
+	uint64_t blocks;	/* UINT64_MAX: more than that */
+	uint32_t warp_div, units;
+	uint64_t size;		/* of the file */
+};
+
+bool nt_shape(struct nt_shape *ret, const struct cuda_launch *l);	/* false: no bin can say it, nor any GPU run it */
+
+/* ---- waits.c ---- */
+
+struct nt_stream;
+struct nt_event;
+
+/* Launches that have returned, in that order, and are not known to be complete. */
+struct nt_waits {
+	struct nt_stream *stream;
+	size_t		  streams, stream_room;
+	struct nt_event	  *event;
+	size_t		  events, event_room;
+	uint64_t	  order;	/* of the next launch that returns */
+	size_t		  ranges;	/* of all streams */
+	uint64_t	  primary;	/* devices whose primary context was taken, a bit each */
+	unsigned	  contexts;	/* that were made */
+	bool		  was_cut;	/* more than is remembered */
+};
+
+/* What a call would prove if it succeeds, judged when it begins. */
+struct nt_claim {
+	enum { NT_PROVES_NOTHING, NT_PROVES_STREAM, NT_PROVES_DEFAULT, NT_PROVES_CONTEXT } what;
+	uint64_t stream;
+	uint32_t tid;		/* of a thread's own stream; else 0 */
+	uint64_t before;	/* only launches of an order below */
+};
+
+/* Is told each launch found complete, by its row. */
+typedef int (*nt_complete_fn)(void *ctx, uint32_t row);
+
+void nt_waits_release(struct nt_waits *w);	/* and is empty from then on */
+void nt_waits_claim(const struct nt_waits *w, const struct cuda_call *call, struct nt_claim *ret);
+int  nt_waits_launched(struct nt_waits *w, const struct cuda_launch *l, uint32_t tid, uint32_t row);
+/* @call has returned with success. */
+int  nt_waits_returned(struct nt_waits *w, const struct cuda_call *call, const struct nt_claim *claim,
+		       nt_complete_fn fn, void *ctx);
+
+/* ---- a process ---- */
+
+/* A call whose exit is still to come. */
+struct nt_open {
+	const struct cuda_call *call;
+	struct nt_claim claim;
+	uint32_t row;		/* of its first launch */
+};
+
+/* To find again, and be sure of, a bin whose launch is found complete. */
+struct nt_bin {
+	uint32_t row;
+	uint64_t us;		/* its name */
+	ino_t	 ino;		/* 0: not written */
+};
+
+struct nt_process {
+	const struct about *about;
+	uint32_t pid;			/* as the recording counts */
+	uint32_t execs;
+	int	 dirfd, resultfd;
+	dev_t	 dev;
+	struct out *log;
+	struct nt_table launches, mem;
+	uint64_t first;			/* time of its first call: 0 of the bins' names */
+	uint64_t last_us;		/* name of the last bin given, + 1; 0: none was */
+	struct nt_bin  *bin;		/* by row */
+	size_t		bins, bin_room;
+	bool		bins_were_capped;
+	struct nt_open *open;
+	size_t		opens, open_room;
+	uint8_t	       *kernel;		/* by index: 1: it has its folder */
+	size_t		kernel_room;
+	unsigned	kernels;
+	struct nt_waits waits;
+	struct nt_process *next;
+};
+
+/* ---- folder.c ---- */
+
+/* Its folder in @dirfd and what is in it from the start; @time: of the call that is its first. */
+int  nt_process_create(struct nt_process **ret, int dirfd, const struct about *about,
+		       const struct cuda_process *of, uint64_t time);
+int  nt_process_checkpoint(struct nt_process *p);
+int  nt_process_seal(struct nt_process *p);
+void nt_process_destroy(struct nt_process *p);
+
+/* A whole small file. */
+int  nt_file(int dirfd, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* @text without what could end a line of event.log or be taken for a tag; with @is_word no spaces, too. free() it. */
+char *nt_escaped(const char *text, bool is_word);
+
+/* ---- launch.c ---- */
+
+int nt_launch_entry(struct nt_process *p, const struct cuda_call *call, struct nt_open *o);
+int nt_launch_exit(struct nt_process *p, const struct cuda_call *call, const struct nt_open *o);
+int nt_complete(struct nt_process *p, uint32_t row, uint64_t time);	/* the launch of @row, as seen at @time */
+
+/* ---- calls.c ---- */
+
+#define NT_RESULT_MAX	16
+const char *nt_result(uint32_t result, char to[NT_RESULT_MAX]);		/* "unseen" without one */
+const char *nt_api(const struct cuda_call *call, char to[CUDA_SYMBOL_MAX]);
+int nt_call_exit(struct nt_process *p, const struct cuda_call *call);
+
+/* ---- reader.c ---- */
+
+int nt_write_readers(int dirfd);
+
+#endif
