@@ -15,6 +15,7 @@
 #define STREAMS_MAX	1024u
 #define EVENTS_MAX	65536u
 #define RANGES_MAX	(256u << 10)	/* 16 bytes each */
+#define SMALL_COPY	(64u << 10)
 
 /* Launches in a row of one stream: consecutive in the table, and in the order of return. */
 struct range {
@@ -140,10 +141,12 @@ static struct nt_event *find_event(const struct nt_waits *w, uint64_t handle)
 	return NULL;
 }
 
+/* One to the host is. One to the device may return early when it is small: CUDA's guide, "Asynchronous Concurrent Execution". */
 static bool is_blocking_copy(const struct cuda_call *call)
 {
-	return call->fn->does == CUDA_DOES_MEMORY && !call->is_captured &&
-	       (call->memory == CUDA_MEM_HTOD || call->memory == CUDA_MEM_DTOH) && !strstr(call->fn->name, "Async");
+	bool blocks = call->memory == CUDA_MEM_DTOH || (call->memory == CUDA_MEM_HTOD && call->bytes > SMALL_COPY);
+
+	return blocks && call->fn->does == CUDA_DOES_MEMORY && !call->is_captured && !strstr(call->fn->name, "Async");
 }
 
 void nt_waits_claim(const struct nt_waits *w, const struct cuda_call *call, struct nt_claim *ret)
