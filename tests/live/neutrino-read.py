@@ -92,8 +92,8 @@ class Bin:
 
     def records(self, i, layout):
         size, _, at = self.sections[i]
-        shown = [layout.unpack_from(self.data, at + n) for n in range(0, self.blocks * self.units(self.sections[i]) * size,
-                                                                         layout.size)]
+        length = self.blocks * self.units(self.sections[i]) * size
+        shown = [layout.unpack_from(self.data, at + n) for n in range(0, length, layout.size)]
         return shown or [layout.unpack_from(self.data, at)] if len(self.data) > at else shown
 
 
@@ -106,7 +106,7 @@ def reader(folder, name):
 
 
 def read_twice(folder, name, maps, module):
-    """Records of the one map, flat."""
+    """The bin, its records, and those of its rows by name."""
     path = os.path.join(folder, "result", name)
     b = Bin(path)
     expect(name + " sections", len(b.sections), len(maps))
@@ -123,38 +123,31 @@ def read_twice(folder, name, maps, module):
         expect(f"{name} {map_name}", theirs, ours)
         at += len(ours) * layout.size
     expect(name + " bytes", len(b.data), at)
-    return b, ours, [dict(zip(fields, r)) for r in ours[:1] if ours] if name[0].isdigit() else [dict(zip(fields, r)) for r in ours]
+    return b, ours, [dict(zip(fields, r)) for r in (ours[:1] if name[0].isdigit() else ours)]
 
 
 # ---- event.log
 
 def launches_of(lines):
     """The lines of each launch; nothing may stand between them."""
-    launch = None
-    for line in lines:
-        if line.startswith("[exec] funcmap-find "):
-            launch = [line]
-        elif launch and (line.startswith("[exec]") or line == "[recorder] return-not-seen"):
+    launch = []
+    for line in lines + [""]:
+        begins = line.startswith("[exec] funcmap-find ")
+        goes_on = line.startswith("[exec] ") or line == "[recorder] return-not-seen"
+        if launch and goes_on and not begins:
             launch.append(line)
-        elif line.startswith("[exec]"):
-            fail("stands alone:", line)
-        elif launch:
-            yield launch
-            launch = None
             continue
-        if launch and len(launch) > 1 and line.startswith("[exec] funcmap-find "):
-            fail("not told:", line)
-        if launch and line.startswith("[exec] save "):
+        if goes_on and not begins:
+            fail("stands alone:", line)
+        if launch:
             yield launch
-            launch = None
-    if launch:
-        yield launch
+        launch = [line] if begins else []
 
 
 def saved_in(log):
     saved = {}
     for launch in launches_of(log):
-        expect("lines with param", sum("param" in line for line in launch), 1)
+        expect("lines with param", ["param" in line for line in launch], [n == 1 for n in range(len(launch))])
         last = launch[-1].split()
         if last[1] == "save":
             if last[2] in saved:
@@ -200,7 +193,8 @@ def check(folder):
         expect(name + " logged", size, len(b.data))
         expect(name + " row", record, rows[record["seq"]])
         expect(name + " others", any(any(r) for r in ours[1:]), False)
-        expect(name + " shape", launch[2], "[exec] grid {} {} {} block {} {} {} shared {}".format(*b.grid, *b.block, b.shared))
+        expect(name + " shape", launch[2],
+               "[exec] grid {} {} {} block {} {} {} shared {}".format(*b.grid, *b.block, b.shared))
         if record["flags"] & NOT_RUN:
             fail(name, "did not run")
         if record["result"] != UNSEEN and not record["entry_ns"] <= record["return_ns"]:
@@ -208,7 +202,7 @@ def check(folder):
         check_kernel(folder, record["kernel"])
         seqs.append(record["seq"])
     expect("order of names", seqs, sorted(seqs))
-    expect("numbers of launches", [r["seq"] for r in rows], list(range(rows[0]["seq"], rows[0]["seq"] + len(rows))) if rows else [])
+    expect("numbers of launches", [r["seq"] - rows[0]["seq"] for r in rows], list(range(len(rows))))
     print(f"{len(names)} bins, {len(rows)} launches, {sum(1 for r in rows if r['flags'] & NOT_RUN)} not run, "
           f"{sum(1 for r in rows if r['sync_ns'])} complete, {len(memory)} rows of memory")
 

@@ -34,7 +34,10 @@ struct desk {
 };
 
 /* neutrino.md section 8: host_launch. */
-enum { ENTRY = 0, RETURN = 8, SYNC = 16, FUNC = 24, STREAM = 32, SEQ = 40, TID = 48, RESULT = 52, FLAGS = 56, KERNEL = 60 };
+enum {
+	ENTRY = 0, RETURN = 8, SYNC = 16, FUNC = 24, STREAM = 32, SEQ = 40,
+	TID = 48, RESULT = 52, FLAGS = 56, KERNEL = 60
+};
 
 #define CALL(...)	((struct cuda_call){ __VA_ARGS__ })
 

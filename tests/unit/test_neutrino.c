@@ -2,9 +2,13 @@
  * test_neutrino.c - the NEUTRINO sink, told made-up calls; its files read byte by byte.
  */
 #include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "base.h"
 #include "clock.h"
@@ -99,6 +103,37 @@ TEST(neutrino_a_process_that_is_there_is_asked_for_its_start_and_words)
 	strftime(name, sizeof(name), "%b%d_%H%M%S", gmtime(&seconds));
 	sprintf(name + strlen(name), "_%d", getpid());
 	CHECK(strstr(read_in(&d, name, "event.log"), "unit"));
+	desk_clear(&d);
+}
+
+TEST(neutrino_a_process_in_a_namespace_has_the_number_it_knows)
+{
+	char name[64];
+	time_t seconds;
+	struct desk d;
+	pid_t pid;
+
+	desk_set(&d);
+	pid = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+	if (pid < 0)
+		SKIP("a PID namespace needs root");
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	d.about.utc_offset = clock_utc_offset();
+	d.now = d.process.start = clock_now();
+	d.process.pid = pid;
+	launched(&d, 0);
+	desk_close(&d);
+	seconds = (d.process.start + d.about.utc_offset) / NSEC_PER_SEC;
+	strftime(name, sizeof(name), "%b%d_%H%M%S_1", gmtime(&seconds));
+	(void)read_in(&d, name, "event.log");
+	CHECK(!strncmp(d.text, "[init] pid 1\n", 13));
+	snprintf(name, sizeof(name), "[recorder] pid %d outside its namespace\n", pid);
+	CHECK(strstr(d.text, name));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 	desk_clear(&d);
 }
 
@@ -348,8 +383,8 @@ TEST(neutrino_memory_is_a_row_and_a_line)
 
 	desk_set(&d);
 	did(&d, CALL(.fn = &alloc, .memory = CUDA_MEM_ALLOC, .dst = 0x7f00, .bytes = 4096));
-	ret = did(&d, CALL(.fn = &copy_down, .func = 1, .tid = 3, .memory = CUDA_MEM_DTOH, .dst = 0x1, .src = 0x7f00, .bytes = 9,
-			   .stream = 0));
+	ret = did(&d, CALL(.fn = &copy_down, .func = 1, .tid = 3, .memory = CUDA_MEM_DTOH, .dst = 1, .src = 0x7f00,
+			   .bytes = 9));
 	did(&d, CALL(.fn = &copy_down_async, .memory = CUDA_MEM_DTOH, .bytes = 8, .is_captured = true));
 	desk_close(&d);
 	CHECK_INT(rows_of(&d, "result/mem.bin"), 3);
@@ -467,6 +502,30 @@ TEST(neutrino_a_full_disk_ends_it_with_an_error)
 	CHECK_INT(err, -EFBIG);
 	CHECK_INT(sink_neutrino.close(TAKE(d.sink)), -EFBIG);
 	CHECK(rows_of(&d, "result/launches.bin") <= (d.len - 48) / 64);
+	desk_clear(&d);
+}
+
+TEST(neutrino_a_bin_that_somebody_exchanged_is_left_alone)
+{
+	char path[128], other[96];
+	struct desk d;
+	struct stat st;
+
+	desk_set(&d);
+	launched(&d, 0);
+	launched(&d, 0);
+	snprintf(path, sizeof(path), "%s/%s/result/0.000000.bin", d.dir, FOLDER);
+	snprintf(other, sizeof(other), "%s/other", d.dir);
+	CHECK(!unlink(path));
+	close(open(other, O_WRONLY | O_CREAT, 0600));
+	CHECK(!link(other, path));
+	snprintf(path, sizeof(path), "%s/%s/result/0.000001.bin", d.dir, FOLDER);
+	CHECK(!unlink(path) && !symlink(other, path));
+	did(&d, CALL(.fn = &wait_context));
+	desk_close(&d);
+	CHECK(!stat(other, &st));
+	CHECK_INT(st.st_size, 0);
+	CHECK(sync_of(&d, 0));
 	desk_clear(&d);
 }
 

@@ -7,7 +7,8 @@
 #include "cudadesk.h"
 #include "test.h"
 
-static const struct cuda_function wait_stream = { .name = "cuStreamSynchronize", .does = CUDA_DOES_WAIT_STREAM, .twin = 'z' };
+static const struct cuda_function wait_stream = { .name = "cuStreamSynchronize",
+	.does = CUDA_DOES_WAIT_STREAM, .twin = 'z' };
 static const struct cuda_function wait_event = { .name = "cuEventSynchronize", .does = CUDA_DOES_WAIT_EVENT };
 static const struct cuda_function query_stream = { .name = "cuStreamQuery", .does = CUDA_DOES_QUERY_STREAM };
 static const struct cuda_function record_event = { .name = "cuEventRecord", .does = CUDA_DOES_RECORD_EVENT };

@@ -1,5 +1,7 @@
 /*
- * calls.c - what is not a launch: a row of mem.bin for memory and waits, a line of event.log in NEUTRINO's words where it has some.
+ * calls.c - what is not a launch: a row of mem.bin for memory and waits, a line of event.log for most.
+ *
+ * Lines are in NEUTRINO's words, its spelling too, where it has some.
  */
 #include "base.h"
 #include "out.h"
@@ -39,7 +41,8 @@ static void tell_info(const struct line *l)
 }
 
 static const char *const image_type[] = {
-	[CUDA_IMAGE_ELF] = "elf", [CUDA_IMAGE_FATBIN] = "fatbin", [CUDA_IMAGE_WRAPPED] = "warpped_fatbin", [CUDA_IMAGE_PTX] = "ptx",
+	[CUDA_IMAGE_ELF] = "elf", [CUDA_IMAGE_FATBIN] = "fatbin", [CUDA_IMAGE_WRAPPED] = "warpped_fatbin",
+	[CUDA_IMAGE_PTX] = "ptx",
 };
 
 static void tell_image(struct out *log, const struct cuda_call *call)

@@ -69,7 +69,7 @@ static uint32_t own_number(int dirfd)
 	return last ? strtoul(last, NULL, 10) : 0;
 }
 
-/* Is the recording of now, and so the process in /proc perhaps the one that is meant? Not when an old one is replayed. */
+/* May the process in /proc be the one that is meant? Not when a recording of another boot is replayed. */
 static bool is_of_this_boot(const struct about *about, uint64_t time)
 {
 	int64_t off = about->utc_offset - clock_utc_offset();
@@ -108,7 +108,8 @@ static int new_dir(int dirfd, const char *name)
 /* Month names as the C locale has them, whatever ours is. Two processes may have one name: in two containers, say. */
 static int make_folder(int dirfd, const struct facts *f, const struct about *about)
 {
-	static const char month[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+	static const char month[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+					  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
 	time_t seconds = (int64_t)(f->start + about->utc_offset) / (int64_t)NSEC_PER_SEC;
 	char name[64], *end;
 	struct tm t = {};
@@ -178,7 +179,7 @@ static int write_first_lines(struct nt_process *p, struct facts *f)
 	out_printf(p->log, "[init] pid %u\n[init] cmd %zu %s \n[init] success\n", f->pid, f->cmd_len, cmd);
 	if (f->pid != p->pid)
 		out_printf(p->log, "[recorder] pid %u outside its namespace\n", p->pid);
-	out_printf(p->log, "[recorder] bins are named by the time since the first call seen, not since the driver's start\n");
+	out_printf(p->log, "[recorder] bins are named by the time since the first call that was seen\n");
 	return out_flush(p->log);
 }
 

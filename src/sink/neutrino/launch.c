@@ -164,7 +164,10 @@ static struct nt_bin *bin_of(const struct nt_process *p, uint32_t row)
 	return low < p->bins && p->bin[low].row == row ? &p->bin[low] : NULL;
 }
 
-/* Whoever owns the directory may have put another file there, or none: that is left alone. */
+/*
+ * Whoever owns the directory may have put another file there, or none: that is left alone. The number of a file that
+ * is gone may be another's, so one that has a second name is not ours either.
+ */
 static int patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t time)
 {
 	__cleanup(close_fd) int fd = -1;
@@ -173,7 +176,8 @@ static int patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t ti
 
 	name_bin(name, bin->us);
 	fd = openat(p->resultfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != bin->ino)
+	if (fd < 0 || fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != bin->ino || st.st_nlink != 1 ||
+	    st.st_size < (off_t)sizeof(struct bin))
 		return 0;
 	return pwrite(fd, &time, sizeof(time), offsetof(struct bin, row.sync)) < 0 ? -errno : 0;
 }
@@ -187,10 +191,12 @@ int nt_complete(struct nt_process *p, uint32_t row, uint64_t time)
 }
 
 /* The name of the next bin: its time, but later than the last one's. */
-static int give_bin(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l, struct nt_open *o)
+static int give_bin(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l,
+		    const struct nt_open *o)
 {
-	uint64_t us = MAX((call->entry - MIN(p->first, call->entry)) / 1000, p->last_us);
+	uint64_t us = call->entry > p->first ? (call->entry - p->first) / 1000 : 0;
 
+	us = MAX(us, p->next_us);
 	if (p->bins >= NT_BINS_MAX) {
 		if (!p->bins_were_capped) {
 			warn("format 'neutrino': process %u has %u result bins: later launches are in launches.bin only",
@@ -203,7 +209,7 @@ static int give_bin(struct nt_process *p, const struct cuda_call *call, const st
 	if (grow(&p->bin, &p->bin_room, p->bins, sizeof(*p->bin)))
 		return -ENOMEM;
 	p->bin[p->bins++] = (struct nt_bin){ .row = o->row + (l - call->launch), .us = us };
-	p->last_us = us + 1;
+	p->next_us = us + 1;
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * neutrino.c - NEUTRINO trace folders: what was seen at the driver's calls, in the containers of a tool that records on the device.
+ * neutrino.c - NEUTRINO trace folders: what a host sees, in the containers of a tool that records on the device.
  *
  * Nothing in them is said of the device: there is one map, host_launch, with a record for a
  * launch. A process has its folder from its first call on, over all its execs.

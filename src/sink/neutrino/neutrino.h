@@ -25,7 +25,7 @@ struct out;
 #define NT_BINS_MAX	10000u		/* result/SECONDS.bin of a process */
 #define NT_KERNELS_MAX	10000u		/* kernel/INDEX_SHA1 of a process */
 #define NT_ROW		64u		/* bytes of host_launch and of host_mem */
-#define NT_APPARENT_MAX	(64u << 20)	/* bytes of a bin's section, most of them a hole; above that its units are hidden */
+#define NT_APPARENT_MAX	(64u << 20)	/* of a bin's section, most of it a hole; above that its units are hidden */
 
 /* A container with one section, as it begins on disk. Little-endian, as are the machines that we run on. */
 struct nt_header {
@@ -132,7 +132,7 @@ struct nt_process {
 	struct out *log;
 	struct nt_table launches, mem;
 	uint64_t first;			/* time of its first call: 0 of the bins' names */
-	uint64_t last_us;		/* name of the last bin given, + 1; 0: none was */
+	uint64_t next_us;		/* the earliest that the next bin may be named */
 	struct nt_bin  *bin;		/* by row */
 	size_t		bins, bin_room;
 	bool		bins_were_capped;

@@ -1,5 +1,5 @@
 /*
- * reader.c - what a folder says of its own bins: TOML in NEUTRINO's dialect, and readers in Python that need nothing else.
+ * reader.c - what a folder says of its bins: TOML in NEUTRINO's dialect, and readers in Python that need nothing else.
  */
 #include "base.h"
 #include "out.h"
@@ -13,16 +13,16 @@ struct nt_map {
 
 static const struct nt_map host_launch = {
 	"host_launch", "warp",
-	"# What the host saw of a launch: times are ns of CLOCK_MONOTONIC, 0: not seen. One record for a launch, in block 0;\n"
-	"# the bins say so by a warpDiv of all threads of a block (one more where the grid is too large to be shown).\n",
+	"# What the host saw of a launch: times are ns of CLOCK_MONOTONIC, 0: not seen. One record, in block 0: the bins\n"
+	"# say so by a warpDiv of all threads of a block, or one more where the grid is too large to be shown.\n",
 	{ "entry_ns", "return_ns", "sync_ns", "func", "stream", "seq" }, { "tid", "result", "flags", "kernel" },
 };
 
 static const struct nt_map launches = {
 	"host_launch", "thread",
-	"# result/launches.bin: not a launch, but a table. Its grid is the number of rows, block i holds row i: the launches of\n"
-	"# the process, in the order they began. sync_ns is when a later call was seen to prove it complete, as far as\n"
-	"# the process has one context; flags bit 3: captured into a graph, it did not run.\n",
+	"# result/launches.bin: not a launch, but a table. Its grid is the number of rows, block i holds row i:\n"
+	"# the launches of the process, in the order they began. sync_ns is when a later call was seen to prove it\n"
+	"# complete, if the process has one context; flags bit 3: captured into a graph, it did not run.\n",
 	{ "entry_ns", "return_ns", "sync_ns", "func", "stream", "seq" }, { "tid", "result", "flags", "kernel" },
 };
 

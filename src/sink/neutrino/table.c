@@ -1,5 +1,5 @@
 /*
- * table.c - NEUTRINO's container, which holds a record for each thread or warp of a launch, used for what a host knows.
+ * table.c - NEUTRINO's container of a record for each thread or warp of a launch, used for what a host knows.
  *
  * A table is a launch of as many blocks as it has rows, of one thread each. The
  * header's count follows the rows at a checkpoint: a reader of a file whose writer

@@ -141,7 +141,7 @@ static struct nt_event *find_event(const struct nt_waits *w, uint64_t handle)
 	return NULL;
 }
 
-/* One to the host is. One to the device may return early when it is small: CUDA's guide, "Asynchronous Concurrent Execution". */
+/* Those to the host, and large ones to the device: CUDA's guide, "Asynchronous Concurrent Execution". */
 static bool is_blocking_copy(const struct cuda_call *call)
 {
 	bool blocks = call->memory == CUDA_MEM_DTOH || (call->memory == CUDA_MEM_HTOD && call->bytes > SMALL_COPY);
