@@ -14,6 +14,8 @@ static const struct cuda_function query_stream = { .name = "cuStreamQuery", .doe
 static const struct cuda_function record_event = { .name = "cuEventRecord", .does = CUDA_DOES_RECORD_EVENT };
 static const struct cuda_function new_stream = { .name = "cuStreamCreate", .does = CUDA_DOES_NEW_STREAM };
 static const struct cuda_function copy_up = { .name = "cuMemcpyHtoD_v2", .does = CUDA_DOES_MEMORY, .twin = 's' };
+static const struct cuda_function end_event = { .name = "cuEventDestroy_v2", .does = CUDA_DOES_OTHER };
+static const struct cuda_function set_context = { .name = "cuCtxSetCurrent", .does = CUDA_DOES_OTHER };
 static const struct cuda_function new_context = { .name = "cuCtxCreate_v2", .does = CUDA_DOES_OTHER };
 
 TEST(neutrino_a_wait_for_a_stream_completes_its_launches)
@@ -76,9 +78,32 @@ TEST(neutrino_an_event_completes_what_was_launched_before_it)
 	launched(&d, 0x10);
 	done = did(&d, CALL(.fn = &wait_event, .event = 0xe, .memory = CUDA_MEM_WAIT_EVENT));
 	did(&d, CALL(.fn = &wait_event, .event = 0xf));		/* never recorded */
+	did(&d, CALL(.fn = &record_event, .stream = 0x10, .event = 0xf));
+	did(&d, CALL(.fn = &end_event, .event = 0xf));
+	did(&d, CALL(.fn = &wait_event, .event = 0xf));		/* another one */
 	desk_close(&d);
 	CHECK_INT(sync_of(&d, 0), done);
 	CHECK_INT(sync_of(&d, 1), 0);
+	desk_clear(&d);
+}
+
+TEST(neutrino_of_many_events_the_late_ones_are_remembered)
+{
+	struct desk d;
+
+	desk_set(&d);
+	for (unsigned i = 0; i < 20000; i++) {
+		if (i % 2000 == 0)
+			launched(&d, 0x10);
+		did(&d, CALL(.fn = &record_event, .stream = 0x10, .event = 0x1000 + 64 * i));
+	}
+	did(&d, CALL(.fn = &wait_event, .event = 0x1000));	/* forgotten, and not taken for another */
+	CHECK_INT(sink_neutrino.checkpoint(d.sink), 0);
+	CHECK_INT(sync_of(&d, 0), 0);
+	did(&d, CALL(.fn = &wait_event, .event = 0x1000 + 64 * 19999));
+	desk_close(&d);
+	for (unsigned i = 0; i < 10; i++)
+		CHECK(sync_of(&d, i));
 	desk_clear(&d);
 }
 
@@ -142,15 +167,19 @@ TEST(neutrino_with_several_contexts_the_current_one_proves_nothing)
 
 	desk_set(&d);
 	did(&d, CALL(.fn = &new_context, .out = 1));
-	did(&d, CALL(.fn = &new_context, .out = 2));
+	did(&d, CALL(.fn = &set_context, .handle = 1));
+	launched(&d, 0);
+	did(&d, CALL(.fn = &wait_context));
+	did(&d, CALL(.fn = &set_context, .handle = 2));
 	launched(&d, 0);
 	launched(&d, 0x10);
 	did(&d, CALL(.fn = &wait_context));
 	did(&d, CALL(.fn = &copy_down, .memory = CUDA_MEM_DTOH));
 	did(&d, CALL(.fn = &wait_stream, .stream = 0x10));
 	desk_close(&d);
-	CHECK_INT(sync_of(&d, 0), 0);
-	CHECK(sync_of(&d, 1));
+	CHECK(sync_of(&d, 0));
+	CHECK_INT(sync_of(&d, 1), 0);
+	CHECK(sync_of(&d, 2));
 	desk_clear(&d);
 }
 

@@ -80,12 +80,10 @@ struct nt_event;
 struct nt_waits {
 	struct nt_stream *stream;
 	size_t		  streams, stream_room;
-	struct nt_event	  *event;
-	size_t		  events, event_room;
+	struct nt_event	  *event;	/* by handle; NULL: none was recorded */
 	uint64_t	  order;	/* of the next launch that returns */
 	size_t		  ranges;	/* of all streams */
-	uint64_t	  primary;	/* devices whose primary context was taken, a bit each */
-	unsigned	  contexts;	/* that were made */
+	uint64_t	  context[2];	/* the first that were made, taken or set; the second: there are several */
 	bool		  was_cut;	/* more than is remembered */
 };
 

@@ -13,7 +13,8 @@
 #include "sink/neutrino/neutrino.h"
 
 #define STREAMS_MAX	1024u
-#define EVENTS_MAX	65536u
+#define EVENTS		4096u		/* a power of two */
+#define EVENT_TRIES	8u
 #define RANGES_MAX	(256u << 10)	/* 16 bytes each */
 #define SMALL_COPY	(64u << 10)
 
@@ -130,15 +131,31 @@ int nt_waits_launched(struct nt_waits *w, const struct cuda_launch *l, uint32_t 
 /* The whole of one, as far as is known. */
 static bool has_one_context(const struct nt_waits *w)
 {
-	return w->contexts + __builtin_popcountll(w->primary) < 2;
+	return !w->context[1];
 }
 
-static struct nt_event *find_event(const struct nt_waits *w, uint64_t handle)
+/* The place of an event: its own, else a free one, else that of the one longest ago. A forgotten one proves nothing. */
+static struct nt_event *place_of_event(const struct nt_waits *w, uint64_t handle)
 {
-	for (size_t i = w->events; i-- > 0; )
-		if (w->event[i].handle == handle)
-			return &w->event[i];
-	return NULL;
+	size_t at = handle * 0x9e3779b97f4a7c15ull >> 40;
+	struct nt_event *best = NULL;
+
+	for (size_t i = 0; i < EVENT_TRIES; i++) {
+		struct nt_event *e = &w->event[(at + i) & (EVENTS - 1)];
+
+		if (e->handle == handle)
+			return e;
+		if (!best || (best->handle && (!e->handle || e->before < best->before)))
+			best = e;
+	}
+	return best;
+}
+
+static const struct nt_event *find_event(const struct nt_waits *w, uint64_t handle)
+{
+	const struct nt_event *e = w->event && handle ? place_of_event(w, handle) : NULL;
+
+	return e && e->handle == handle ? e : NULL;
 }
 
 /* Those to the host, and large ones to the device: CUDA's guide, "Asynchronous Concurrent Execution". */
@@ -209,17 +226,13 @@ static int complete(struct nt_waits *w, struct nt_stream *s, uint64_t before, nt
 
 /* ---- streams, events, contexts ---- */
 
-/* A new event takes the place of the one that had its handle; when there are too many all are forgotten. */
 static int note_event(struct nt_waits *w, const struct cuda_call *call, const struct nt_claim *c)
 {
-	struct nt_event *e = find_event(w, call->event);
-
-	if (!e && w->events >= EVENTS_MAX)
-		w->events = 0;
-	if (!e && grow(&w->event, &w->event_room, w->events, sizeof(*w->event)))
+	if (!w->event)
+		w->event = calloc(EVENTS, sizeof(*w->event));
+	if (!w->event)
 		return -ENOMEM;
-	e = e ?: &w->event[w->events++];
-	*e = (struct nt_event){ .handle = call->event, .stream = c->stream, .tid = c->tid, .before = c->before };
+	*place_of_event(w, call->event) = (struct nt_event){ .handle = call->event, .stream = c->stream, .tid = c->tid, .before = c->before };
 	return 0;
 }
 
@@ -236,12 +249,26 @@ static void note_stream(struct nt_waits *w, const struct cuda_call *call)
 		s->is_blocking = !(call->arg[1] & STREAM_NON_BLOCKING);
 }
 
+/* A run time may get its context by ways that are not seen, and only set it. */
 static void note_context(struct nt_waits *w, const struct cuda_call *call)
 {
-	if (!strncmp(call->fn->name, "cuCtxCreate", strlen("cuCtxCreate")))
-		w->contexts++;
-	else if (!strncmp(call->fn->name, "cuDevicePrimaryCtxRetain", strlen("cuDevicePrimaryCtxRetain")))
-		w->primary |= 1ull << (call->arg[1] & 63);
+	const char *name = call->fn->name;
+	uint64_t context = 0;
+
+	if (!strcmp(name, "cuCtxSetCurrent"))
+		context = call->handle;
+	else if (strstr(name, "CtxCreate") || strstr(name, "CtxRetain"))
+		context = call->out;
+	if (!context || context == w->context[0])
+		return;
+	w->context[w->context[0] != 0] = context;
+}
+
+/* A new event may have its handle, and one that was never recorded is complete. */
+static void forget_event(struct nt_waits *w, uint64_t handle)
+{
+	if (find_event(w, handle))
+		place_of_event(w, handle)->handle = 0;
 }
 
 int nt_waits_returned(struct nt_waits *w, const struct cuda_call *call, const struct nt_claim *claim,
@@ -266,6 +293,8 @@ int nt_waits_returned(struct nt_waits *w, const struct cuda_call *call, const st
 		break;
 	case CUDA_DOES_OTHER:
 		note_context(w, call);
+		if (strstr(call->fn->name, "EventDestroy"))
+			forget_event(w, call->event);
 		break;
 	}
 	return err;
