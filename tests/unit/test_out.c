@@ -114,6 +114,25 @@ TEST(out_makes_new_private_files_and_follows_no_link)
 	CHECK_INT(size_of("elsewhere"), -1);
 }
 
+TEST(out_makes_new_private_directories_for_the_owner_of_its_files)
+{
+	IN_NEW_DIR;
+	struct stat st;
+	int fd;
+
+	umask(0);
+	if (!geteuid())
+		out_set_owner(65534, 65534);
+	fd = out_open_new_dir(dir, "sub");
+	CHECK(fd >= 0 && !fstat(fd, &st));
+	CHECK_INT(st.st_mode & 07777, 0700);
+	CHECK_INT(st.st_uid, geteuid() ?: 65534);
+	close(fd);
+	CHECK_INT(out_open_new_dir(dir, "sub"), -EEXIST);
+	CHECK(!symlink("/tmp", "link"));
+	CHECK_INT(out_open_new_dir(dir, "link"), -EEXIST);
+}
+
 TEST(out_tears_nothing_apart_that_was_added_at_once)
 {
 	IN_NEW_DIR;
