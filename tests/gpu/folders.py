@@ -9,6 +9,7 @@ import struct
 import sys
 
 Launch = collections.namedtuple("Launch", "entry ret sync func stream seq tid result flags kernel name folder")
+Copy = collections.namedtuple("Copy", "entry ret dst src bytes stream kind result tid flags folder")
 CAPTURED, GRAPH_NODE = 8, 16
 
 
@@ -22,27 +23,35 @@ def kernel_names(folder):
     return names
 
 
-def launches(top):
-    """Of all folders under @top."""
-    ret = []
-    for path in sorted(glob.glob(os.path.join(top, "**", "result", "launches.bin"), recursive=True)):
-        folder = os.path.dirname(os.path.dirname(path))
-        names = kernel_names(folder)
+def rows(top, table):
+    """(row, folder) of all tables of that name under @top."""
+    for path in sorted(glob.glob(os.path.join(top, "**", "result", table), recursive=True)):
         data = open(path, "rb").read()
-        rows = struct.unpack_from("<8I", data)[0]
         size, _, at = struct.unpack_from("<IIQ", data, 32)
-        for i in range(rows):
-            row = struct.unpack_from("<6Q4I", data, at + i * size)
-            ret.append(Launch(*row, names.get(row[9], "?"), folder))
+        for i in range(struct.unpack_from("<I", data)[0]):
+            yield struct.unpack_from("<6Q4I", data, at + i * size), os.path.dirname(os.path.dirname(path))
+
+
+def launches(top):
+    names = {}
+    ret = []
+    for row, folder in rows(top, "launches.bin"):
+        if folder not in names:
+            names[folder] = kernel_names(folder)
+        ret.append(Launch(*row, names[folder].get(row[9], "?"), folder))
     return ret
+
+
+def copies(top):
+    return [Copy(*row, folder) for row, folder in rows(top, "mem.bin")]
 
 
 def main():
     for top in sys.argv[1:]:
-        rows = launches(top)
-        ran = [r for r in rows if not r.flags & CAPTURED]
-        print(top, "rows", len(rows), "ran", len(ran), "of graphs", sum(1 for r in ran if r.flags & GRAPH_NODE))
-        for (name, flags), n in sorted(collections.Counter((r.name, r.flags) for r in rows).items()):
+        found = launches(top)
+        ran = [r for r in found if not r.flags & CAPTURED]
+        print(top, "rows", len(found), "ran", len(ran), "of graphs", sum(1 for r in ran if r.flags & GRAPH_NODE))
+        for (name, flags), n in sorted(collections.Counter((r.name, r.flags) for r in found).items()):
             print("  %6d flags 0x%x %s" % (n, flags, name))
 
 
