@@ -3,7 +3,14 @@ import cupy as cp
 
 a = cp.arange(100000, dtype=cp.float32)
 b = a * 2 + 1
-k = cp.RawKernel(r'extern "C" __global__ void twice(float *p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] *= 2; }', "twice")
+k = cp.RawKernel(r"""
+extern "C" __global__ void twice(float *p, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        p[i] *= 2;
+}
+""", "twice")
 for i in range(4):
     k((400,), (256,), (b, cp.int32(100000)))
 m = cp.ones((256, 256), dtype=cp.float32)

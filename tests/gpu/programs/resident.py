@@ -41,8 +41,13 @@ def mapped(path, at, size):
     return have, total
 
 
-paths = sorted({l.split()[5] for l in open("/proc/self/maps") if len(l.split()) > 5 and os.path.basename(l.split()[5]).startswith(("libtorch_cuda", "libcublas", "libcudnn"))})
-found = [(p, section(p)) for p in paths]
+def with_device_code():
+    words = [line.split() for line in open("/proc/self/maps")]
+    paths = sorted({w[5] for w in words if len(w) == 6 and w[5].startswith("/")})
+    return [p for p in paths if os.path.basename(p).startswith(("libtorch_cuda", "libcublas", "libcudnn"))]
+
+
+found = [(p, section(p)) for p in with_device_code()]
 
 
 def tell(when):
