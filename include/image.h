@@ -35,6 +35,7 @@ enum site_class {
 #define FUNC_TINY	16u	/* dear, and a body so small that a probe costs far more than it shows */
 #define FUNC_LOADS	32u	/* the site lies after instructions that touch memory */
 #define FUNC_RESOLVER	128u	/* of an IFUNC: its name is that of what it leads to, so it is FUNC_NEVER too */
+#define FUNC_START_REFUSED 256u	/* the kernel refuses the first instruction: what needs that site is not probed */
 #define FUNC_ARGS_GONE	64u	/* the site lies after an argument register was overwritten */
 
 struct func {
@@ -46,7 +47,7 @@ struct func {
 	uint32_t    sp_offset;	/* bytes pushed between the function's start and the site; not 0 only with FUNC_ENTRY_ONLY */
 	uint32_t    entry_sp_offset;	/* the same for entry_site */
 	uint8_t	    site_class;	/* enum site_class of site; never SITE_NOP5 */
-	uint8_t	    flags;	/* FUNC_* */
+	uint16_t    flags;	/* FUNC_* */
 	const char *name;	/* mangled, as the symbol table has it, no version, no byte below '!'; PLT: the library
 				 * function's; none known: "sub_" and addr in hex; owned by the image */
 	const char *plain;	/* as its source has it, without arguments, for C++ and Rust; else NULL; may have spaces */
@@ -110,7 +111,8 @@ const char *image_plain(const struct image *img, const char *name);
 #define NEEDED_MAX	4096	/* bytes of image.needed; what is more is not told */
 enum image_depth {
 	IMAGE_FUNCTIONS,	/* all, with their sites */
-	IMAGE_FACTS,		/* what it is; of its functions those that guards and gates stand at, without sites */
+	IMAGE_FACTS,		/* what it is; of its functions those that guards, gates and cuda.h name, without sites */
+	IMAGE_DRIVER,		/* the same of a CUDA driver, whose functions have sites */
 	IMAGE_DEBUG,		/* only image.debug, without source lines; -ENOENT: there is no DWARF */
 	IMAGE_DEBUG_LINES,	/* with them, which takes longer */
 };

@@ -13,7 +13,7 @@
 
 #define MAGIC		0x31676d6972636572ull	/* "recrimg1" */
 #define FUNCS_MAX	(64u << 20)
-#define ALL_FLAGS	(FUNC_PLT | FUNC_MOVED | FUNC_ENTRY_ONLY | FUNC_NEVER | FUNC_TINY | FUNC_LOADS | FUNC_ARGS_GONE | \
+#define ALL_FLAGS	(FUNC_PLT | FUNC_MOVED | FUNC_ENTRY_ONLY | FUNC_NEVER | FUNC_TINY | FUNC_LOADS | FUNC_ARGS_GONE | FUNC_START_REFUSED | \
 			 FUNC_RESOLVER)
 #define OFFSET_MAX	(1ull << 62)	/* of a file: the kernel's loff_t is signed */
 #define SP_MAX		65536u
@@ -46,7 +46,7 @@ struct packed_func {
 	uint32_t sp_offset, entry_sp_offset;
 	uint32_t name;		/* in names */
 	uint8_t	 site_class, flags;
-	uint16_t pad;
+	uint16_t more_flags;	/* those from 256 on, divided by that */
 };
 
 /* Before the probes, struct usdt_probe each. */
@@ -126,7 +126,7 @@ int image_pack(const struct image *img, void **ret, size_t *len)
 			.addr = f->addr, .size = f->size,
 			.site = f->site, .nop5_site = f->nop5_site, .entry_site = f->entry_site,
 			.sp_offset = f->sp_offset, .entry_sp_offset = f->entry_sp_offset,
-			.name = f->name - img->names, .site_class = f->site_class, .flags = f->flags,
+			.name = f->name - img->names, .site_class = f->site_class, .flags = f->flags, .more_flags = f->flags >> 8,
 		};
 	}
 	text = block + sizeof(h) + h.func_count * sizeof(*pf);
@@ -174,7 +174,7 @@ static bool is_sane_func(const struct packed_func *f, const struct packed_func *
 		return false;
 	if (f->sp_offset > SP_MAX || f->entry_sp_offset > SP_MAX)
 		return false;
-	return f->site_class < SITE_CLASSES && f->site_class != SITE_NOP5 && !(f->flags & ~ALL_FLAGS) &&
+	return f->site_class < SITE_CLASSES && f->site_class != SITE_NOP5 && !((f->flags | f->more_flags << 8) & ~ALL_FLAGS) &&
 	       f->name < h->names_len;
 }
 
@@ -290,7 +290,7 @@ static int take_funcs(struct image *img, const struct packed_head *h, const uint
 			.addr = pf.addr, .size = pf.size,
 			.site = pf.site, .nop5_site = pf.nop5_site, .entry_site = pf.entry_site,
 			.sp_offset = pf.sp_offset, .entry_sp_offset = pf.entry_sp_offset,
-			.site_class = pf.site_class, .flags = pf.flags, .name = img->names + pf.name,
+			.site_class = pf.site_class, .flags = pf.flags | pf.more_flags << 8, .name = img->names + pf.name,
 			.plain = image_plain(img, img->names + pf.name),
 		};
 		prev = pf;

@@ -40,7 +40,7 @@ struct found {
 	uint32_t name;				/* in names */
 	uint32_t sp_offset, entry_sp_offset;
 	uint8_t	 site_class;			/* enum site_class */
-	uint8_t	 flags;				/* FUNC_* */
+	uint16_t flags;				/* FUNC_* */
 	uint8_t	 rank;				/* among names of one address the lowest wins */
 	uint8_t	 entry_flags;			/* FUNC_* that hold at entry_site */
 	uint64_t seen;				/* the last instruction a site may be at */
@@ -60,7 +60,8 @@ struct reader {
 	bool	      is_library;	/* has a SONAME */
 	bool	      is_static;	/* needs no library and no dynamic linker, and is none */
 	bool	      has_imports;	/* what it lacks must be found elsewhere, whatever names a library or not */
-	bool	      facts_only;	/* IMAGE_FACTS */
+	bool	      facts_only;	/* IMAGE_FACTS, IMAGE_DRIVER */
+	bool	      wants_sites;	/* not with IMAGE_FACTS */
 	unsigned      hints;		/* HINT_* of its symbols */
 	size_t	      code_count, span_count, slot_count, found_count;
 	size_t	      span_room, slot_room, found_room;
@@ -121,6 +122,7 @@ unsigned name_flags(const char *name, bool is_go);
 bool name_unwinds(const char *name);		/* an unwinder, or what calls one */
 bool name_switches_stacks(const char *name);
 bool name_is_guarded(const char *name);		/* guards or gates may stand at it: kept in IMAGE_FACTS */
+bool name_is_cuda(const char *name);		/* of the CUDA driver: so is this */
 unsigned name_hint(const char *name, bool is_import);	/* HINT_* */
 
 /* One PLT stub: bytes in, the slot it jumps through out. 0: no stub begins here; else its length. */

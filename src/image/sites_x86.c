@@ -250,8 +250,10 @@ static void consider(struct found *f, const struct step *s, const struct walk *w
 			f->nop5_site = w->at;
 		return;
 	}
-	if (s->class == SITE_REFUSED)
+	if (s->class == SITE_REFUSED) {
+		f->flags |= is_moved ? 0 : FUNC_START_REFUSED;
 		return;
+	}
 	if (w->pushed) {
 		if (s->class == SITE_CHEAP && !f->entry_site) {
 			f->entry_site = w->at;

@@ -131,7 +131,7 @@ static bool find_known_args(const struct image *img, const struct func *f, struc
 static void choose_start(struct choice *c, const struct image *img, const struct func *f)
 {
 	c->site = image_offset(img, f);
-	c->class = SITE_DEAR;
+	c->class = f->flags & FUNC_START_REFUSED ? SITE_REFUSED : SITE_DEAR;
 	c->sp_offset = 0;
 }
 
