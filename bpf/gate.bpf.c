@@ -491,13 +491,17 @@ int maps_gate(struct pt_regs *ctx)
 {
 	struct gate_slot *s;
 	__u32 at, known;
+	bool wanted;
 
-	if ((returns_when != RETURNS_AUTO && !libraries_wanted) || !my_task())
+	if ((returns_when != RETURNS_AUTO && !libraries_wanted && !cuda_wanted) || !my_task())
+		return 0;
+	wanted = (libraries_wanted && returns_unlooked()) || (cuda_wanted && returns_wanted());
+	if (returns_when != RETURNS_AUTO && !wanted)
 		return 0;
 	known = returns_known();
 	if (known == RETURNS_MAY && maps_are_seen)
 		return 0;
-	if ((known != RETURNS_MAY_NOT || (libraries_wanted && returns_unlooked())) && ask_for_returns(user_sp(ctx)))
+	if ((known != RETURNS_MAY_NOT || wanted) && ask_for_returns(user_sp(ctx)))
 		return 0;
 	if (returns_when != RETURNS_AUTO)
 		return 0;

@@ -17,6 +17,8 @@
 #include "path.bpf.h"
 #include "returns.bpf.h"
 
+static const char cuda_driver[] = "libcuda.so";	/* how the names begin that it has, whatever its version */
+
 #define STEPS_MAX	2048	/* components and mounts crossed, retries included */
 
 struct {
@@ -118,6 +120,8 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 		return 0;
 	image_root(s, bpf_get_current_task_btf());
 	size = image_fill(s, file);
+	if (cuda_wanted && !bpf_strncmp(s->path, sizeof(cuda_driver) - 1, cuda_driver))
+		returns_want();
 	inode = BPF_CORE_READ((struct file *)file, f_inode);
 	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(BPF_CORE_READ, inode));
 	s->rec.addr = addr;

@@ -14,6 +14,7 @@
 #include "returns.bpf.h"
 
 const volatile __u32 returns_when;
+const volatile bool cuda_wanted;
 volatile __u64 returns_epoch = 1;
 volatile __u64 returns_unseen;		/* processes that ended, or exec'd, with files mapped that nobody has looked at */
 
@@ -137,12 +138,28 @@ __noinline int returns_unlooked(void)
 	return p && p->unknown;
 }
 
+__noinline int returns_want(void)
+{
+	struct process_state *p = my_process();
+
+	if (p)
+		p->is_wanted = 1;
+	return 0;
+}
+
+__noinline int returns_wanted(void)
+{
+	struct process_state *p = my_process();
+
+	return p && p->is_wanted && p->unknown;
+}
+
 static __always_inline void answer(struct process_state *p, bool is_answered, bool may, __u32 mapped)
 {
 	if (!may)
 		p->is_forbidden = 1;
 	if (is_answered && p->mapped == mapped)
-		p->unknown = 0;
+		p->unknown = p->is_wanted = 0;
 	decide(p, !p->is_forbidden && !p->unknown);
 }
 

@@ -9,6 +9,9 @@
 
 extern const volatile __u32 returns_when;	/* enum returns_when */
 
+/* Set before the load: a CUDA driver that is mapped is to be looked at. */
+extern const volatile bool cuda_wanted;
+
 /* Moves on when the answer of any process has changed. */
 extern volatile __u64 returns_epoch;
 
@@ -25,6 +28,10 @@ enum returns_known {
 int returns_known(void);
 /* Is something mapped that was not looked at yet, whatever is known of the rest? */
 int returns_unlooked(void);
+/* What is about to be told by returns_map() is wanted for more than returns. */
+int returns_want(void);
+/* Was there something such that was not looked at yet? */
+int returns_wanted(void);
 /* How often something was mapped, to be given back with the answer. */
 int returns_mapped(void);
 /* Whoever was asked has answered, if @is_answered; nothing new was mapped since returns_mapped() said @mapped. */

@@ -48,6 +48,8 @@ struct config {
 	unsigned    events;		/* -e GROUP or SUBSYS:EVENT: EVENT_BIT() of each; what the formats want when none is chosen */
 	struct tracepoints tracepoints;	/* -e SUBSYS:EVENT: others */
 	bool	    events_chosen;	/* by -e or --no-events */
+	unsigned    cuda;		/* --cuda=GROUP,...: CUDA_* of cuda.h, of what maps a CUDA driver; default: all; --no-cuda: 0 */
+	bool	    cuda_asked;		/* --cuda, or a format is of nothing else: the driver is looked for in all that is mapped */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	struct argspecs args;		/* -A, -R */
@@ -113,13 +115,19 @@ static inline bool wants_values(const struct config *cfg)
 /* Are files looked at for what can be probed in them? */
 static inline bool wants_probes(const struct config *cfg)
 {
-	return cfg->functions || cfg->usdt_count;
+	return cfg->functions || cfg->usdt_count || cfg->cuda_asked;
+}
+
+/* May returns be probed? */
+static inline bool wants_returns(const struct config *cfg)
+{
+	return cfg->functions || cfg->cuda_asked;
 }
 
 /* Also those that a program maps, before they run? */
 static inline bool wants_libraries(const struct config *cfg)
 {
-	return (cfg->functions && cfg->libraries) || cfg->usdt_count;
+	return (cfg->functions && cfg->libraries) || cfg->usdt_count || cfg->cuda_asked;
 }
 
 #define STRING_BYTES_MAX	4000	/* -s at most: what fits into a record beside the other texts of a call */

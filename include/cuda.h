@@ -25,6 +25,7 @@ enum cuda_take {
 	CUDA_TAKE_CONFIG,	/* a CUlaunchConfig, then its attributes */
 };
 
+#define CUDA_LIST_MAX	32u	/* members of a list that are looked at */
 #define CUDA_TAKE_MAX	4096u	/* bytes of what is taken along with one call */
 #define CUDA_IMAGE_HEAD	64u	/* of a code image: an ELF header, or a fatbin's */
 #define CUDA_ATTRIBUTES	8u	/* of a launch that are looked at, 72 bytes each */
@@ -35,8 +36,9 @@ struct cuda_plan {
 	__u8	take;		/* enum cuda_take */
 	__u8	take_arg;	/* which argument points there, from 0 on */
 	__u8	out;		/* 1 + the argument that points to what the call gives; 0: none */
-	__u16	take_bytes;
-	__u16	pad;
+	__u16	take_bytes;	/* CUDA_TAKE_BYTES: how many; of a list, of one of its members */
+	__u8	take_count;	/* 1 + the argument that says how many members there are; 0: one */
+	__u8	pad;
 };
 
 #ifndef __bpf__
@@ -53,6 +55,7 @@ struct cuda_plan {
 #define CUDA_SYNC	4u	/* waits, events, streams */
 #define CUDA_MODULES	8u	/* code images, and the handles of what is in them */
 #define CUDA_GROUPS	4
+#define CUDA_ALL	15u
 
 /* What a function does, and so how its words are read: src/cuda/decode.c. */
 enum cuda_does {
@@ -67,7 +70,7 @@ enum cuda_does {
 	CUDA_DOES_BEGIN_CAPTURE, CUDA_DOES_BEGIN_CAPTURE_TO, CUDA_DOES_END_CAPTURE,
 	CUDA_DOES_GRAPH_ADD_KERNEL, CUDA_DOES_GRAPH_ADD_NODE, CUDA_DOES_GRAPH_ADD_CHILD, CUDA_DOES_GRAPH_CLONE,
 	CUDA_DOES_INSTANTIATE, CUDA_DOES_EXEC_UPDATE, CUDA_DOES_EXEC_SET_KERNEL, CUDA_DOES_NODE_SET_KERNEL,
-	CUDA_DOES_EXEC_DESTROY,
+	CUDA_DOES_EXEC_DESTROY, CUDA_DOES_GRAPH_CREATE, CUDA_DOES_GRAPH_DESTROY,
 	CUDA_DOES_LOAD, CUDA_DOES_LOAD_FILE, CUDA_DOES_UNLOAD,
 	CUDA_DOES_GET_FUNCTION,		/* by name: of a module, or of a library */
 	CUDA_DOES_KERNEL_FUNCTION,	/* a CUfunction of a CUkernel */
@@ -89,6 +92,7 @@ enum cuda_memory {
 	CUDA_MEM_HOST_ALLOC, CUDA_MEM_HOST_FREE, CUDA_MEM_MANAGED,
 	CUDA_MEM_WAIT_CONTEXT, CUDA_MEM_WAIT_STREAM, CUDA_MEM_WAIT_EVENT,
 	CUDA_MEM_PEER,
+	CUDA_MEM_2D, CUDA_MEM_3D, CUDA_MEM_BATCH,	/* of rows only: which of the kinds above, what was taken along tells */
 	CUDA_MEM_KINDS
 };
 
@@ -100,6 +104,8 @@ struct cuda_function {
 	char		 twin;		/* it has one for per-thread default streams: 'z' NAME_ptsz, 's' NAME_ptds; 0: none */
 	struct cuda_plan plan;
 	uint8_t		 dst, src, bytes, stream, event, handle;	/* 1 + the argument that is it; 0: none */
+	uint8_t		 times;		/* 1 + the argument that cuda_call.bytes is multiplied by; 0: none */
+	uint8_t		 unit;		/* bytes of what is counted; 0: 1 */
 };
 
 /* Rows are only ever added at the end: their numbers are in recordings. rec_cuda_entry.func is 2 * row, + 1 of the twin. */
@@ -111,12 +117,12 @@ const struct cuda_function *cuda_function_of(uint32_t func);
 /* Its symbol, with the twin's suffix, into @to; returns @to. */
 #define CUDA_SYMBOL_MAX	64
 const char *cuda_symbol(uint32_t func, char to[CUDA_SYMBOL_MAX]);
+/* Is the file at @path a driver by its name? libcuda.so.1 leads to a file with the driver's version. */
+bool cuda_is_driver(const char *path);
 /* rec_cuda_entry.func of the exported symbol @name; -1: it is none of the table. */
 int cuda_find(const char *name);
 
 /* ---- what a call did, as sinks see it: event.call->cuda ---- */
-
-#define CUDA_NO_RESULT	0xffffffffu	/* the return was not seen */
 
 /* A kernel, or graph node, as the process knows it by a handle. Belongs to its process, as long as that lives. */
 struct cuda_kernel {
@@ -124,7 +130,7 @@ struct cuda_kernel {
 	uint64_t    handle;	/* CUfunction or CUkernel it was first launched by */
 	uint32_t    index;	/* in the process, in order of first launch, from 0 on */
 	bool	    is_named;	/* the name was told with the handle */
-	bool	    is_guessed;	/* by a less certain way: flag bit 7 of host_launch */
+	bool	    is_guessed;	/* by a less certain way, its handle was not seen to be given: flag bit 7 of host_launch */
 	void	   *slot[SINKS_MAX];	/* one per sink: what it hangs on a kernel; the sink's process_end frees it */
 };
 
@@ -170,6 +176,7 @@ struct cuda_call {
 	uint64_t	     arg[CUDA_WORDS];	/* as they were passed; of narrower ones the upper bits are junk */
 	struct cuda_launch  *launch;	/* owned: 1 of a kernel's launch; a graph launch: its kernel nodes; else none */
 	size_t		     launches;
+	struct cuda_launch  *node;	/* owned: what a graph's node is to launch; NULL: the call sets none */
 	bool		     is_captured;	/* not run, but recorded into a graph: of copies and sets too */
 	/* CUDA_DOES_MEMORY and waits: */
 	uint8_t		     memory;	/* enum cuda_memory, also for waits */

@@ -304,6 +304,7 @@ struct event_page_fault {
 	__u64	address, ip, error_code;
 };
 
+#define CUDA_NO_RESULT	0xffffffffu	/* the return was not seen */
 #define CUDA_WORDS	11	/* arguments of cuLaunchKernel(), which has most */
 
 /* A function of the CUDA driver was called. Entry and exit have the same sp, as those of struct rec_func. */
@@ -319,7 +320,7 @@ struct rec_cuda_entry {
 struct rec_cuda_exit {
 	struct rec_hdr	hdr;
 	__u32		func;
-	__u32		result;		/* CUresult */
+	__u32		result;		/* CUresult; CUDA_NO_RESULT: the return was not seen, out was read at the task's next call */
 	__u64		sp;
 	__u64		out;		/* 8 bytes where cuda_plan.out pointed to; 0: none, or the call failed */
 };

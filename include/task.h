@@ -65,6 +65,7 @@ struct task {
 	struct session *session;	/* never NULL once task_begin was called */
 	struct call    *call;		/* open calls, outermost first */
 	size_t		depth, call_room;
+	struct cuda_call *gave;		/* it ended unseen, and what it gave comes with the task's next; owned; NULL: none */
 	uint64_t	last;		/* time of its latest event */
 	uint64_t	last_call;	/* event.began of its latest entry or exit */
 	void	       *slot[SINKS_MAX];	/* one per sink: what it hangs on a task */

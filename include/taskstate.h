@@ -12,6 +12,8 @@
 #define TASK_HAS_LOST	2u	/* some of lost[] is not zero */
 #define TASK_ENTERED	4u	/* with signals_pause: the system call that it is in was recorded, or is held */
 
+#define TASK_CUDA_GAVE	8u	/* a call of the CUDA driver whose return is not probed has given something: cuda.bpf.c */
+
 /* --returns=WHEN */
 enum returns_when {
 	RETURNS_AUTO,		/* in processes whose stack walkers are all known */
@@ -25,6 +27,8 @@ struct process_state {
 	__u32	is_forbidden;	/* a file that holds a walker nobody can guard is mapped */
 	__u32	unknown;	/* files mapped since its exec, or the last time it was asked for, that nobody has looked at */
 	__u32	mapped;		/* counts those */
+	__u32	is_wanted;	/* one of them is to be looked at, whatever that means for returns: a CUDA driver */
+	__u32	pad;
 };
 
 /* What a pass over all tasks does with those of the targets: bpf/target.bpf.c. In this order. */

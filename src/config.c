@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "config.h"
+#include "cuda.h"
 #include "filter.h"
 #include "identity.h"
 #include "launch.h"
@@ -108,8 +109,8 @@ static int check_without_command(const struct config *cfg, const char *command)
 		hint("without them: what was asked for when it was recorded is in the file");
 		return 1 + EXIT_USAGE;
 	}
-	if (cfg->replay && cfg->usdt_count) {
-		fail(0, "%s, so there is no place for --usdt", who);
+	if (cfg->replay && (cfg->usdt_count || cfg->cuda_asked)) {
+		fail(0, "%s, so there is no place for %s", who, cfg->cuda_asked ? "--cuda" : "--usdt");
 		return 1 + EXIT_USAGE;
 	}
 	if (cfg->replay && access(cfg->replay, R_OK)) {
@@ -208,6 +209,10 @@ static int check_config(struct config *cfg, char **words)
 		fail(0, "--usdt does not go together with -t and -C: a probe takes no time, and calls nothing");
 		return 1 + EXIT_USAGE;
 	}
+	if (cfg->cuda_asked && filter_holds(cfg)) {
+		fail(0, "--cuda does not go together with -t and -C: its calls are recorded as they are made");
+		return 1 + EXIT_USAGE;
+	}
 	if (filter_has_callers(cfg->filter))
 		cfg->syscalls = false;
 	if (!words[0] && cfg->target_count)
@@ -263,6 +268,7 @@ static struct config *usual_config(void)
 	}
 	cfg->syscalls = cfg->functions = cfg->libcalls = cfg->follow = cfg->status = true;
 	memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
+	cfg->cuda = CUDA_ALL;
 	cfg->string_bytes = 32;
 	cfg->ring_bytes = usual_ring_bytes();
 	cfg->memory_bytes = 256 << 20;
@@ -270,6 +276,25 @@ static struct config *usual_config(void)
 }
 
 DEFINE_CLEANUP(config_destroy, struct config *)
+
+/* What no format has a place for is not recorded; a format of CUDA calls alone asks for them. */
+static void choose_sources(struct config *cfg)
+{
+	uint64_t wants = cfg->raw ? ~0ull : 0;
+
+	for (unsigned i = 0; i < cfg->sink_count; i++)
+		wants |= cfg->sink[i]->wants;
+	if (!(wants & SINK_WANTS(REC_CUDA_ENTRY)) || (filter_holds(cfg) && !cfg->cuda_asked))
+		cfg->cuda = cfg->cuda_asked = 0;
+	else if (!(wants & SINK_WANTS(REC_FUNC_ENTRY)))
+		cfg->cuda_asked = cfg->cuda;
+	if (!(wants & SINK_WANTS(REC_FUNC_ENTRY)))
+		cfg->functions = false;
+	if (!(wants & SINK_WANTS(REC_SYS_ENTER)))
+		cfg->syscalls = false;
+	if (!wants_probes(cfg))
+		cfg->cuda = 0;			/* nobody looks at what is mapped */
+}
 
 int config_parse(struct config **ret, int argc, char **argv)
 {
@@ -296,6 +321,7 @@ int config_parse(struct config **ret, int argc, char **argv)
 		cfg->sink[cfg->sink_count++] = usual_sink(cfg->output);
 	for (unsigned i = 0; i < cfg->sink_count && !cfg->events_chosen; i++)
 		cfg->events |= cfg->sink[i]->events;
+	choose_sources(cfg);
 	*ret = TAKE(cfg);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "chosen.h"
 #include "config.h"
 #include "copies.h"
+#include "cuda.h"
 #include "debugfile.h"
 #include "debuginfo.h"
 #include "flow/round.h"
@@ -365,7 +366,8 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 		warn("'%s' was rewritten, and its old probes stay: who maps it may die of them", path);
 		return 1;
 	}
-	err = read_image(im, &img, proc, fd, path, given ?: &seen, is_chosen ? IMAGE_FUNCTIONS : IMAGE_FACTS);
+	err = read_image(im, &img, proc, fd, path, given ?: &seen, is_chosen ? IMAGE_FUNCTIONS :
+			 im->cfg->cuda && cuda_is_driver(path) ? IMAGE_DRIVER : IMAGE_FACTS);
 	if (err) {
 		detail("returns are not probed where '%s' is mapped: %s", path, strerror(-err));
 		k->is_mapped = k->forbids_returns = true;

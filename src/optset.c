@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "base.h"
+#include "cuda.h"
 #include "filter.h"
 #include "function.h"
 #include "log.h"
@@ -267,6 +268,41 @@ static int for_each_word(struct config *cfg, const char *word, const char *value
 		err = *name ? fn(cfg, word, name) :
 			      (fail(0, "%s: a name is missing in '%s'", word, value), -EINVAL);
 	return err;
+}
+
+static const char *const cuda_groups[CUDA_GROUPS] = { "launch", "memory", "sync", "module" };	/* a bit each */
+
+static int add_cuda_group(struct config *cfg, const char *word, const char *name)
+{
+	for (unsigned i = 0; i < CUDA_GROUPS; i++)
+		if (!strcmp(name, cuda_groups[i])) {
+			cfg->cuda |= 1u << i;
+			return 0;
+		}
+	fail(0, "%s: '%s' is no group of CUDA calls", word, name);
+	hint("launch, memory, sync or module; %s alone: all", word);
+	return -EINVAL;
+}
+
+int set_cuda(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	cfg->cuda = !cfg->cuda_asked || !value ? 0 : cfg->cuda;
+	cfg->cuda_asked = true;
+	if (value)
+		return for_each_word(cfg, word, value, add_cuda_group);
+	cfg->cuda = CUDA_ALL;
+	return 0;
+}
+
+int set_no_cuda(struct config *cfg, const struct opt *opt, const char *word, const char *value)
+{
+	(void)opt;
+	(void)word;
+	(void)value;
+	cfg->cuda = 0;
+	cfg->cuda_asked = false;
+	return 0;
 }
 
 static int add_target(struct config *cfg, const char *word, const char *text)

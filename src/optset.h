@@ -23,7 +23,7 @@ typedef int set_fn(struct config *cfg, const struct opt *opt, const char *word, 
 
 set_fn set_true, set_false, set_nothing, set_text, set_count, set_bytes, set_time, set_least_time;
 set_fn set_syscalls, set_no_syscalls, set_expression, set_events, set_no_events, set_string_bytes;
-set_fn set_functions, set_usdt, set_args, set_results, set_filter, set_list, set_depth, set_max_stack, set_rate, set_returns;
+set_fn set_cuda, set_no_cuda, set_functions, set_usdt, set_args, set_results, set_filter, set_list, set_depth, set_max_stack, set_rate, set_returns;
 set_fn set_trace, set_signal, set_no_returns;
 set_fn set_targets, set_cgroup, set_formats, set_compression, set_features, set_status, set_quiet, set_verbose;
 

@@ -451,15 +451,15 @@ static void say_cost(const struct recording *r)
 
 static void say_written(const struct recording *r)
 {
-	char command[4096];
-
-	char more[96] = "";
+	char command[4096], more[128] = "";
 	int len = 0;
 
 	if (r->counts.probes)
 		len = snprintf(more, sizeof(more), ", %lu USDT probe hits", r->counts.probes);
 	if (r->counts.kernel_events)
-		snprintf(more + len, sizeof(more) - len, ", %lu kernel events", r->counts.kernel_events);
+		len += snprintf(more + len, sizeof(more) - len, ", %lu kernel events", r->counts.kernel_events);
+	if (r->counts.cuda)
+		snprintf(more + len, sizeof(more) - len, ", %lu CUDA calls", r->counts.cuda);
 	say("wrote '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", output_path(r->output), r->counts.functions,
 	    r->counts.syscalls, more, r->counts.tasks, out_total() / 1e6);
 	for (unsigned i = 0; i < r->cfg->sink_count; i++) {

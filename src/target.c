@@ -450,7 +450,7 @@ static void drop_known(struct target *t, struct recorder_bpf *bpf, size_t first)
 
 static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images *im, size_t first)
 {
-	bool looks = (t->cfg->functions && t->cfg->returns != RETURNS_NEVER) || wants_libraries(t->cfg);
+	bool looks = (wants_returns(t->cfg) && t->cfg->returns != RETURNS_NEVER) || wants_libraries(t->cfg);
 	int err = probe(t, im, first);
 
 	err = err ?: choose(t, bpf, first);

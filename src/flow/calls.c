@@ -2,6 +2,7 @@
  * calls.c - opening and closing calls, innermost last.
  */
 #include "base.h"
+#include "cuda/process.h"
 #include "flow/calls.h"
 #include "flow/record.h"
 #include "flow/segment.h"
@@ -13,6 +14,12 @@
  * call still nests, and only what a lost return would have shown is missed.
  */
 #define NEAR_BYTES	(256u << 10)
+
+/* Its place on the stack tells whether it has been left; a syscall is left when anything else is seen. */
+static bool has_frame(const struct call *call)
+{
+	return call->kind != REC_SYS_ENTER;
+}
 
 static bool is_near(uint64_t a, uint64_t b)
 {
@@ -35,12 +42,23 @@ static int tell(struct calls *c, struct task *t, const struct rec_hdr *rec, cons
 /* The innermost call ends. */
 static int close_top(struct calls *c, struct task *t, const struct rec_hdr *rec, uint16_t ending)
 {
-	const struct call *call = &t->call[--t->depth];
+	static const uint16_t exit_of[REC_KINDS] = {
+		[REC_FUNC_ENTRY] = REC_FUNC_EXIT, [REC_SYS_ENTER] = REC_SYS_EXIT, [REC_CUDA_ENTRY] = REC_CUDA_EXIT,
+	};
+	struct call *call = &t->call[--t->depth];
+	int err = 0;
 
 	if (ending == ENDED_INFERRED)
 		c->counts->inferred++;
-	return tell(c, t, rec, call, t->depth, call->kind == REC_SYS_ENTER ? REC_SYS_EXIT : REC_FUNC_EXIT, ending,
-		    c->time);
+	if (call->cuda)
+		err = cuda_call_leave(call->cuda, ending == ENDED_SEEN ? (const void *)rec : NULL);
+	err = err ?: tell(c, t, rec, call, t->depth, exit_of[call->kind], ending, c->time);
+	if (call->cuda && ending == ENDED_INFERRED && call->cuda->fn->plan.out) {
+		cuda_call_free(t->gave);
+		t->gave = TAKE(call->cuda);
+	}
+	cuda_call_free(TAKE(call->cuda));
+	return err;
 }
 
 static int close_down_to(struct calls *c, struct task *t, const struct rec_hdr *rec, size_t depth)
@@ -106,26 +124,30 @@ int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, cons
 {
 	int err = close_open_syscall(c, t, rec);
 
-	if (call->kind == REC_FUNC_ENTRY)
+	if (has_frame(call))
 		err = err ?: close_left(c, t, rec, call);
 	err = err ?: grow(&t->call, &t->call_room, t->depth, sizeof(*t->call));
-	if (err)
+	if (err) {
+		cuda_call_free(call->cuda);
 		return err;
+	}
 	t->call[t->depth++] = *call;
 	return tell(c, t, rec, &t->call[t->depth - 1], t->depth - 1, call->kind, ENDED_SEEN, began_in_order(c, t, rec));
 }
 
-static bool is_call_of(const struct call *call, uint32_t id, uint64_t sp)
+/* @kind 0: of any. */
+static bool is_call_of(const struct call *call, uint16_t kind, uint32_t id, uint64_t sp)
 {
-	return call->kind == REC_FUNC_ENTRY && (call->id == id || id == CALL_ANY) && call->sp == sp;
+	return has_frame(call) && (call->kind == kind || !kind) && (call->id == id || id == CALL_ANY) && call->sp == sp;
 }
 
-int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t id, uint64_t sp)
+int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint16_t kind, uint32_t id,
+			uint64_t sp)
 {
 	size_t n = t->depth;
 	int err;
 
-	while (n && !is_call_of(&t->call[n - 1], id, sp))
+	while (n && !is_call_of(&t->call[n - 1], kind, id, sp))
 		n--;
 	if (!n) {				/* closed before, or its entry was lost */
 		c->counts->unmatched++;
@@ -139,11 +161,11 @@ int calls_leave(struct calls *c, struct task *t, const struct rec_hdr *rec, uint
 {
 	size_t n = t->depth;
 
-	while (n && !is_call_of(&t->call[n - 1], CALL_ANY, sp))
+	while (n && !is_call_of(&t->call[n - 1], 0, CALL_ANY, sp))
 		n--;
 	if (!n)
 		return 0;			/* closed before */
-	while (n && is_call_of(&t->call[n - 1], CALL_ANY, sp))
+	while (n && is_call_of(&t->call[n - 1], 0, CALL_ANY, sp))
 		n--;
 	return close_down_to(c, t, rec, n);
 }

@@ -32,12 +32,14 @@ struct calls {
 	uint64_t	       time;	/* of the event at hand: never decreases */
 };
 
-/* @call: kind, id, sp, addr, func and flags filled in. */
+/* @call: kind, id, sp, addr, func, flags and cuda filled in; takes its cuda, error or not. */
 int calls_enter(struct calls *c, struct task *t, const struct rec_hdr *rec, const struct call *call);
 
 #define CALL_ANY	UINT32_MAX	/* the exit does not say whose it is: the stack pointer does */
 
-int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t id, uint64_t sp);
+/* @kind: of the entry, REC_FUNC_ENTRY or REC_CUDA_ENTRY. */
+int calls_exit_function(struct calls *c, struct task *t, const struct rec_hdr *rec, uint16_t kind, uint32_t id,
+			uint64_t sp);
 int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr);
 
 /* The calls whose return address was at @sp, and all in them, have been left: not seen, but known. */

@@ -116,6 +116,12 @@ int segment_task_end(struct segment *s, struct task *t)
 	return 0;
 }
 
+int segment_cuda_end(struct segment *s, struct cuda_process *p)
+{
+	EACH_SINK(s, cuda_end, p);
+	return 0;
+}
+
 int segment_lost(struct segment *s, unsigned cpu, uint64_t time, const uint64_t *count)
 {
 	EACH_SINK(s, lost, cpu, time, count);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct about;
+struct cuda_process;
 struct event;
 struct map;
 struct segment;
@@ -29,6 +30,7 @@ int  segment_task_begin(struct segment *s, struct task *t);
 int  segment_task_exec(struct segment *s, struct task *t, uint64_t time);
 int  segment_event(struct segment *s, const struct event *ev);
 int  segment_task_end(struct segment *s, struct task *t);
+int  segment_cuda_end(struct segment *s, struct cuda_process *p);
 int  segment_lost(struct segment *s, unsigned cpu, uint64_t time, const uint64_t *count);
 int  segment_checkpoint(struct segment *s);
 int  segment_close(struct segment *s);		/* the first error of any sink since the start */

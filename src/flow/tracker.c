@@ -6,6 +6,7 @@
  * is made when its first record comes.
  */
 #include "base.h"
+#include "cuda/process.h"
 #include "event.h"
 #include "flow/calls.h"
 #include "flow/record.h"
@@ -26,6 +27,7 @@ struct tracker {
 	struct session	     *sessions;
 	uint64_t	      session_ids;
 	const char	     *exe;		/* of a session whose exec was not seen */
+	struct cuda_processes *cuda;
 	struct image	    **image;		/* owned; by first_func, ascending */
 	size_t		      image_count, image_room;
 };
@@ -34,8 +36,10 @@ int tracker_create(struct tracker **ret, struct segment *segment, const char *ex
 {
 	struct tracker *tr = calloc(1, sizeof(*tr));
 
-	if (!tr)
+	if (!tr || cuda_processes_create(&tr->cuda)) {
+		free(tr);
 		return -ENOMEM;
+	}
 	tr->segment = segment;
 	tr->calls.segment = segment;
 	tr->calls.counts = &tr->counts;
@@ -55,6 +59,9 @@ static void session_free(struct session *s)
 
 static void task_free(struct task *t)
 {
+	while (t->depth)
+		cuda_call_free(t->call[--t->depth].cuda);
+	cuda_call_free(t->gave);
 	free(t->call);
 	free(t);
 }
@@ -71,6 +78,7 @@ void tracker_destroy(struct tracker *tr)
 	for (size_t i = 0; i < tr->image_count; i++)
 		image_destroy(tr->image[i]);
 	free(tr->image);
+	cuda_processes_destroy(tr->cuda);
 	free(tr);
 }
 
@@ -354,6 +362,8 @@ static int on_task_exec(struct tracker *tr, struct task *t, const struct rec_hdr
 	err = err ?: calls_close_all(&tr->calls, t, rec);
 	if (err)
 		return err;
+	if (cuda_process_find(tr->cuda, t->pid))
+		cuda_process_exec(cuda_process_find(tr->cuda, t->pid));
 	if (t->session->map_count || t->session->pid != t->pid)	/* else it was made for this exec */
 		t->session = session_create(tr, rec->pid, tr->calls.time);
 	if (!t->session)
@@ -382,12 +392,25 @@ static int on_task_name(struct tracker *tr, struct task *t, const struct rec_hdr
 	return tell(tr, t, rec);
 }
 
+/* The last task of @pid has ended, or all has. */
+static int cuda_ends(struct tracker *tr, struct cuda_process *p)
+{
+	int err = p ? segment_cuda_end(tr->segment, p) : 0;
+
+	if (p)
+		cuda_process_drop(tr->cuda, p);
+	return err;
+}
+
 static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
+	const struct rec_task_exit *r = (const void *)rec;
 	int err = calls_close_all(&tr->calls, t, rec);
 
 	err = err ?: tell(tr, t, rec);
 	t->is_gone = true;
+	if (r->last)
+		err = err ?: cuda_ends(tr, cuda_process_find(tr->cuda, t->pid));
 	return err ?: task_end(tr, t);
 }
 
@@ -514,7 +537,55 @@ static int on_func_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 
 	if (id == NO_FUNC)
 		return calls_leave(&tr->calls, t, rec, r->sp);
-	return calls_exit_function(&tr->calls, t, rec, id, r->sp);
+	return calls_exit_function(&tr->calls, t, rec, REC_FUNC_ENTRY, id, r->sp);
+}
+
+/* When the process was made, if that was seen: else 0. */
+static uint64_t process_start(struct tracker *tr, uint32_t pid)
+{
+	const struct task *leader = task_find(tr, pid);
+
+	return leader && leader->parent_tid ? leader->begin : 0;
+}
+
+static struct cuda_process *cuda_process_of(struct tracker *tr, const struct task *t)
+{
+	struct cuda_process *p = cuda_process_find(tr->cuda, t->pid);
+
+	p = p ?: cuda_process_make(tr->cuda, t->pid, process_start(tr, t->pid));
+	if (p)
+		p->cmdline = t->session->exe;
+	return p;
+}
+
+/* What has been left ends first: what it did counts for this one. */
+static int on_cuda_entry(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_entry *r = (const void *)rec;
+	struct call call = { .kind = REC_CUDA_ENTRY, .id = r->func, .sp = r->sp, .flags = rec->flags };
+	struct cuda_process *p;
+	int err;
+
+	if (!cuda_function_of(r->func))		/* of a later recorder */
+		return 0;
+	p = cuda_process_of(tr, t);
+	err = p ? calls_pass(&tr->calls, t, rec, r->sp) : -ENOMEM;
+	err = err ?: cuda_call_enter(&call.cuda, p, r);
+	tr->counts.cuda++;
+	return err ?: calls_enter(&tr->calls, t, rec, &call);
+}
+
+static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_exit *r = (const void *)rec;
+	struct cuda_call *gave = r->result == CUDA_NO_RESULT ? TAKE(t->gave) : NULL;
+	bool is_it = gave && gave->func == r->func;
+	int err = is_it ? cuda_call_leave(gave, r) : 0;
+
+	cuda_call_free(gave);
+	if (err || is_it)
+		return err;
+	return calls_exit_function(&tr->calls, t, rec, REC_CUDA_ENTRY, r->func, r->sp);
 }
 
 /* An event within the call it is in: what its stack pointer shows to have been left is closed first. */
@@ -550,6 +621,8 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_FUNC_ENTRY_ARGS] = on_func_entry,
 	[REC_FUNC_EXIT_ARGS]  = on_func_exit,
 	[REC_USDT]	 = on_usdt,
+	[REC_CUDA_ENTRY] = on_cuda_entry,
+	[REC_CUDA_EXIT]	 = on_cuda_exit,
 };
 
 static int on_lost(struct tracker *tr, const struct rec_lost *r)
@@ -601,5 +674,7 @@ int tracker_finish(struct tracker *tr)
 	for (size_t i = 0; i < TASK_BUCKETS; i++)
 		while (tr->bucket[i] && !err)
 			err = tell_place(tr, tr->bucket[i]) ?: task_end(tr, tr->bucket[i]);
+	while (!err && cuda_process_any(tr->cuda))
+		err = cuda_ends(tr, cuda_process_any(tr->cuda));
 	return err;
 }

@@ -35,7 +35,7 @@ static int read_code(struct reader *r)
 		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X) || !s->p_filesz)
 			continue;
 		c->piece.len = s->p_filesz;
-		err = r->facts_only ? 0 : elf_read(&r->elf, s->p_offset, s->p_filesz, &c->piece);
+		err = !r->wants_sites ? 0 : elf_read(&r->elf, s->p_offset, s->p_filesz, &c->piece);
 		if (err)
 			return err;
 		c->piece.addr = s->p_vaddr;
@@ -276,7 +276,7 @@ static int read_all(struct reader *r, int fd)
 	err = err ?: find_spans(r);
 	err = err ?: symbols_read(r);
 	err = err ?: walker_read(r);
-	err = err ?: r->facts_only ? symbols_sort(r) : read_functions(r);
+	err = err ?: !r->facts_only ? read_functions(r) : symbols_sort(r) ?: r->wants_sites ? sites_choose(r) : 0;
 	return err ?: make_functions(r);
 }
 
@@ -288,7 +288,8 @@ int image_read(struct image **ret, int fd, enum image_depth depth)
 int image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth depth)
 {
 	__cleanup(reader_free) struct reader r = {
-		.elf.fd = -1, .debug_fd = debug_fd, .facts_only = depth == IMAGE_FACTS,
+		.elf.fd = -1, .debug_fd = debug_fd, .facts_only = depth == IMAGE_FACTS || depth == IMAGE_DRIVER,
+		.wants_sites = depth != IMAGE_FACTS,
 	};
 	int err;
 

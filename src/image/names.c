@@ -9,6 +9,7 @@
 #include <fnmatch.h>
 
 #include "base.h"
+#include "cuda.h"
 #include "reader.h"
 
 #define ENTRY	FUNC_ENTRY_ONLY
@@ -273,6 +274,11 @@ bool name_is_guarded(const char *name)
 	const struct care *c = find_care(name);
 
 	return c && c->says & (UNWINDS | GUARD);
+}
+
+bool name_is_cuda(const char *name)
+{
+	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z' && cuda_find(name) >= 0;
 }
 
 /* Any of these names, defined, shows that the unwinder's names are there: they come in one object file. */

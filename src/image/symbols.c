@@ -118,7 +118,7 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 	struct found *f;
 	int err;
 
-	if (r->facts_only ? !name_is_guarded(name) : !span || span->is_plt || !*name)
+	if (r->facts_only ? !name_is_guarded(name) && !name_is_cuda(name) : !span || span->is_plt || !*name)
 		return 0;
 	err = reader_found(r, &f);
 	if (err)
@@ -126,7 +126,7 @@ static int add_symbol(struct reader *r, const Elf64_Sym *sym, const char *name)
 	f->addr = sym->st_value;
 	f->size = span ? MIN(sym->st_size, span->addr + span->len - sym->st_value) : 0;
 	f->rank = rank_of(sym, name);
-	f->site_class = r->facts_only ? SITE_REFUSED : 0;
+	f->site_class = r->wants_sites ? 0 : SITE_REFUSED;
 	f->is_part = is_part_of_function(name);
 	f->flags = name_flags(name, r->img->is_go);
 	if (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)

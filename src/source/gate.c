@@ -75,6 +75,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	plan_program(bpf->progs.maps_gate);
 	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
+	bpf->rodata->cuda_wanted = cfg->cuda;
 	return 0;
 }
 

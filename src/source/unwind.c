@@ -203,7 +203,7 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bool multi = kernel_has(HAVE_UPROBE_MULTI);
 
 	bpf->rodata->returns_when = cfg->returns;
-	unwind.is_off = !cfg->functions || !unwind_possible();
+	unwind.is_off = !wants_returns(cfg) || !unwind_possible();
 	if (unwind.is_off)
 		return 0;
 	bpf->rodata->gate_can_write = kernel_has(HAVE_WRITE_USER);
@@ -275,7 +275,7 @@ static int unwind_mapped(struct recorder_bpf *bpf, const struct config *cfg, con
 	struct gate_file file = {
 		.ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime,
 	};
-	__u32 may = !cfg->functions || unwind_is_safe(img);
+	__u32 may = !wants_returns(cfg) || unwind_is_safe(img);
 
 	if (!bpf || !wants_probes(cfg))
 		return 0;

@@ -1,0 +1,388 @@
+/*
+ * cuda.bpf.c - entry and return of the functions of the CUDA driver.
+ *
+ * One pair of records for all of them: the words of the call, then its result.
+ * What the words mean is for user space to know; a function's plan says here
+ * what is taken along with them, and where what it gives will be. Launches and
+ * waits take nothing along: their program reserves and fills. Names and code
+ * images may not be in memory yet: that program may sleep.
+ */
+#include "recorder.bpf.h"
+#include "cuda.h"
+#include "function.h"
+#include "returns.bpf.h"
+#include "stack.bpf.h"
+#include "user.bpf.h"
+
+#define CUDA_OPEN	4	/* calls that give something, one within another, in a task */
+#define CUDA_TEXT_MAX	(CUDA_TAKE_MAX + 2 * sizeof(struct rec_text) + 8)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CUDA_FUNCTIONS_MAX);
+	__type(key, __u32);
+	__type(value, struct cuda_plan);
+} cuda_plans SEC(".maps");
+
+/* Where an open call will put what it gives. */
+struct cuda_open {
+	__u64	sp, at;
+};
+
+struct cuda_task {
+	struct cuda_open      open[CUDA_OPEN];
+	struct cuda_open      unseen;		/* with TASK_CUDA_GAVE: the call whose return is not probed */
+	__u32		      unseen_func, pad;
+	__u32		      next;		/* of open[], in turn */
+	__u32		      len;		/* of what is taken along */
+	struct rec_cuda_entry rec;
+	char		      text[CUDA_TEXT_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct cuda_task);
+} cuda_tasks SEC(".maps");
+
+static __always_inline struct cuda_task *cuda_task(struct task_struct *task)
+{
+	return bpf_task_storage_get(&cuda_tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* The words that registers hold, then those of the stack. */
+static __always_inline void read_words(struct rec_cuda_entry *r, struct pt_regs *ctx, __u64 sp, __u32 words)
+{
+	__builtin_memset(r->arg, 0, sizeof(r->arg));
+	function_args(ctx, r->arg);
+	if (words > ARG_REGISTERS)
+		bpf_probe_read_user(&r->arg[ARG_REGISTERS], (CUDA_WORDS - ARG_REGISTERS) * sizeof(r->arg[0]),
+				    (void *)(sp + STACK_ARGS));
+}
+
+/* What is at arg[@n], for the verifier: a number below CUDA_WORDS, whatever the plan says. */
+static __always_inline __u64 word(const struct rec_cuda_entry *r, __u32 n)
+{
+	asm volatile("" : "+r"(n));
+	return n < CUDA_WORDS ? r->arg[n] : 0;
+}
+
+static __noinline int remember_out(struct cuda_task *c, __u64 sp, __u64 at)
+{
+	struct cuda_open *o;
+
+	if (!c)
+		return 0;
+	o = &c->open[c->next++ % CUDA_OPEN];
+	o->sp = sp;
+	o->at = at;
+	return 0;
+}
+
+/* Where the call at @sp was to put what it gives; 0: not known. */
+static __noinline __u64 take_out(struct cuda_task *c, __u64 sp)
+{
+	if (!c)
+		return 0;
+	for (int i = 0; i < CUDA_OPEN; i++)
+		if (c->open[i].sp == sp && c->open[i].at) {
+			__u64 at = c->open[i].at;
+
+			c->open[i].at = 0;
+			return at;
+		}
+	return 0;
+}
+
+/* What a call has given whose return is not probed: it is there by the time the task makes its next. */
+static __noinline int tell_given(struct task_state *t)
+{
+	struct cuda_task *c = cuda_task(bpf_get_current_task_btf());
+	struct rec_cuda_exit *r;
+
+	if (!t)
+		return 0;
+	t->flags &= ~TASK_CUDA_GAVE;
+	r = c ? rec_begin(t, CLASS_CUDA, REC_CUDA_EXIT, sizeof(*r)) : NULL;
+	if (!r)
+		return 0;
+	r->func = c->unseen_func;
+	r->result = CUDA_NO_RESULT;
+	r->sp = c->unseen.sp;
+	if (bpf_probe_read_user(&r->out, sizeof(r->out), (void *)c->unseen.at))
+		r->out = 0;
+	rec_end(r);
+	return 0;
+}
+
+static __always_inline void keep_unseen(struct task_state *t, struct cuda_task *c, __u32 func, __u64 sp, __u64 at)
+{
+	c->unseen_func = func;
+	c->unseen.sp = sp;
+	c->unseen.at = at;
+	t->flags |= TASK_CUDA_GAVE;
+}
+
+/* ---- what is taken along: pieces one behind the other, each a struct rec_text ---- */
+
+static __always_inline struct rec_text *piece_at(struct cuda_task *c, __u32 arg)
+{
+	__u32 at = c->len;
+	struct rec_text *x;
+
+	asm volatile("" : "+r"(at));
+	if (at > 2 * sizeof(*x) + CUDA_IMAGE_HEAD)	/* a second piece is behind a short first one */
+		return NULL;
+	x = (void *)(c->text + at);
+	x->arg = arg;
+	x->flags = 0;
+	x->len = 0;
+	return x;
+}
+
+static __always_inline void piece_end(struct cuda_task *c, const struct rec_text *x)
+{
+	c->len += (sizeof(*x) + x->len + 3) & ~3u;
+}
+
+/* As read_string(), of any length that has a place: names of templates are long. */
+static __noinline int take_string(struct cuda_task *c, __u64 from, __u32 arg)
+{
+	struct rec_text *x = c ? piece_at(c, arg) : NULL;
+	long n;
+
+	if (!x)
+		return 0;
+	n = bpf_probe_read_user_str(x->bytes, CUDA_TAKE_MAX - 256, (void *)from);
+	if (n <= 0 && args_may_fault && from && fetch_page(from))
+		n = bpf_probe_read_user_str(x->bytes, CUDA_TAKE_MAX - 256, (void *)from);
+	if (n <= 0 && args_may_fault && from && fetch_page((from | (PAGE_BYTES - 1)) + 1))
+		n = bpf_probe_read_user_str(x->bytes, CUDA_TAKE_MAX - 256, (void *)from);
+	if (n <= 0)
+		x->flags = TEXT_FAULT;
+	else
+		x->len = n - 1;
+	if (n == CUDA_TAKE_MAX - 256)
+		x->flags = TEXT_CUT;
+	piece_end(c, x);
+	return 0;
+}
+
+static __noinline int take_bytes(struct cuda_task *c, __u64 from, __u32 size, __u32 arg)
+{
+	struct rec_text *x = c ? piece_at(c, arg) : NULL;
+
+	if (!x)
+		return 0;
+	asm volatile("" : "+r"(size));
+	if (size > CUDA_TAKE_MAX - 256 || !from || read_bytes(x->bytes, size, from))
+		x->flags = TEXT_FAULT;
+	else
+		x->len = size;
+	piece_end(c, x);
+	return 0;
+}
+
+#define WRAPPER_MAGIC	0x466243b1u	/* __fatBinC_Wrapper_t of fatbinary_section.h: magic, version, where the fatbin is */
+
+static __noinline int take_image(struct cuda_task *c, __u64 from, __u32 arg)
+{
+	__u64 data = 0;
+	__u32 magic = 0;
+
+	take_bytes(c, from, CUDA_IMAGE_HEAD, arg);
+	if (!c || bpf_probe_read_user(&magic, sizeof(magic), (void *)from) || magic != WRAPPER_MAGIC)
+		return 0;
+	if (bpf_probe_read_user(&data, sizeof(data), (void *)(from + 8)))
+		return 0;
+	return take_bytes(c, data, CUDA_IMAGE_HEAD, arg);
+}
+
+#define CONFIG_BYTES	56	/* CUlaunchConfig: its attributes are pointed to at 40, their number is at 48 */
+#define ATTRIBUTE_BYTES	72
+
+static __noinline int take_config(struct cuda_task *c, __u64 from, __u32 arg)
+{
+	__u64 attributes = 0;
+	__u32 count = 0;
+
+	take_bytes(c, from, CONFIG_BYTES, arg);
+	if (!c || bpf_probe_read_user(&attributes, sizeof(attributes), (void *)(from + 40)) ||
+	    bpf_probe_read_user(&count, sizeof(count), (void *)(from + 48)) || !count)
+		return 0;
+	if (count > CUDA_ATTRIBUTES)
+		count = CUDA_ATTRIBUTES;
+	return take_bytes(c, attributes, count * ATTRIBUTE_BYTES, arg);
+}
+
+static __noinline int take_along(struct cuda_task *c, const struct cuda_plan *p)
+{
+	__u32 count = 1;
+	__u64 from;
+
+	if (!c || !p)
+		return 0;
+	from = word(&c->rec, p->take_arg);
+	switch (p->take) {
+	case CUDA_TAKE_STRING:
+		return take_string(c, from, p->take_arg);
+	case CUDA_TAKE_BYTES:
+		if (p->take_count)
+			count = word(&c->rec, p->take_count - 1);
+		if (count > CUDA_LIST_MAX)
+			count = CUDA_LIST_MAX;
+		return count ? take_bytes(c, from, count * p->take_bytes, p->take_arg) : 0;
+	case CUDA_TAKE_IMAGE:
+		return take_image(c, from, p->take_arg);
+	case CUDA_TAKE_CONFIG:
+		return take_config(c, from, p->take_arg);
+	default:
+		return 0;
+	}
+}
+
+/* ---- the two ends ---- */
+
+static __noinline int enter(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp)
+{
+	const struct cuda_plan *p = bpf_map_lookup_elem(&cuda_plans, &func);
+	struct rec_cuda_entry *r;
+
+	if (!t || !p)
+		return 1;
+	if (t->flags & TASK_CUDA_GAVE)
+		tell_given(t);
+	r = rec_begin(t, CLASS_CUDA, REC_CUDA_ENTRY, sizeof(*r));
+	if (!r)
+		return 1;
+	r->hdr.flags = flags;
+	r->func = func;
+	r->text_len = 0;
+	r->sp = sp;
+	read_words(r, ctx, sp, p->words);
+	rec_end(r);
+	return 0;
+}
+
+static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp)
+{
+	struct cuda_task *c = cuda_task(bpf_get_current_task_btf());
+	const struct cuda_plan *p = bpf_map_lookup_elem(&cuda_plans, &func);
+
+	if (!t || !p || !c) {
+		if (t)
+			count_lost(t, CLASS_CUDA);
+		return 1;
+	}
+	if (t->flags & TASK_CUDA_GAVE)
+		tell_given(t);
+	read_words(&c->rec, ctx, sp, p->words);
+	if (p->out && flags & REC_F_NO_EXIT)
+		keep_unseen(t, c, func, sp, word(&c->rec, p->out - 1));
+	else if (p->out)
+		remember_out(c, sp, word(&c->rec, p->out - 1));
+	c->len = 0;
+	take_along(c, p);
+	c->rec.func = func;
+	c->rec.text_len = c->len;
+	c->rec.sp = sp;
+	return !rec_send(t, CLASS_CUDA, REC_CUDA_ENTRY, flags, &c->rec.hdr, sizeof(c->rec) + c->len,
+			 sizeof(c->rec) + sizeof(c->text));
+}
+
+static __noinline int leave(struct task_state *t, struct pt_regs *ctx, __u32 func)
+{
+	const struct cuda_plan *p = bpf_map_lookup_elem(&cuda_plans, &func);
+	__u64 sp = user_sp(ctx) - RETURN_POPS, out = 0, at;
+	__u32 result = function_result(ctx);
+	struct rec_cuda_exit *r;
+
+	if (!t || !p)
+		return 0;
+	if (p->out) {
+		at = take_out(cuda_task(bpf_get_current_task_btf()), sp);
+		if (at && !result)
+			bpf_probe_read_user(&out, sizeof(out), (void *)at);
+	}
+	r = rec_begin(t, CLASS_CUDA, REC_CUDA_EXIT, sizeof(*r));
+	if (!r)
+		return 0;
+	r->func = func;
+	r->result = result;
+	r->sp = sp;
+	r->out = out;
+	rec_end(r);
+	return 0;
+}
+
+typedef int enter_fn(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp);
+
+/* As function_session: of an entry that was lost the return is not probed, so it is lost too. */
+static __always_inline int session(struct pt_regs *ctx, enter_fn *fn)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 func = bpf_get_attach_cookie(ctx);
+	struct task_state *t = state_of(task);
+	__u64 sp = user_sp(ctx);
+	bool returns;
+	__u16 flags;
+
+	if (!t)
+		return 1;
+	if (is_return(ctx))
+		return leave(t, ctx, func);
+	returns = returns_probed(t, task) && is_home(t, task, sp);
+	flags = returns ? entry_flags(task, ctx, sp) : REC_F_NO_EXIT;
+	if (!fn(t, ctx, func, flags, sp))
+		return !returns;
+	if (!(flags & REC_F_NO_EXIT))
+		count_lost(t, CLASS_CUDA);
+	return 1;
+}
+
+/* What takes nothing along and gives nothing. */
+SEC("?uprobe")
+int cuda_session(struct pt_regs *ctx)
+{
+	return session(ctx, enter);
+}
+
+SEC("?uprobe")
+int cuda_session_with(struct pt_regs *ctx)
+{
+	return session(ctx, enter_with);
+}
+
+static __always_inline int entry(struct pt_regs *ctx, enter_fn *fn)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = state_of(task);
+	__u64 sp = user_sp(ctx), cookie = bpf_get_attach_cookie(ctx);
+
+	if (t)
+		fn(t, ctx, cookie, cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp), sp);
+	return 0;
+}
+
+SEC("?uprobe")
+int cuda_entry(struct pt_regs *ctx)
+{
+	return entry(ctx, enter);
+}
+
+SEC("?uprobe")
+int cuda_entry_with(struct pt_regs *ctx)
+{
+	return entry(ctx, enter_with);
+}
+
+SEC("?uretprobe")
+int cuda_exit(struct pt_regs *ctx)
+{
+	struct task_state *t = my_task();
+
+	return t ? leave(t, ctx, bpf_get_attach_cookie(ctx)) : 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,596 @@
+/*
+ * process.c - what a process's calls have told of its handles, streams and graphs.
+ *
+ * A kernel's handle comes with its name, or from another handle. A stream may be
+ * capturing: what is launched on it goes into a graph and does not run. A stream that
+ * waits for an event that was recorded on such a one captures, too. A graph becomes
+ * executable, and each launch of that runs all the kernels it has.
+ *
+ * What a call does takes effect at its return, if that says it succeeded; at its
+ * entry where no return will be seen, unless it gives something.
+ */
+#include "base.h"
+#include "cuda/decode.h"
+#include "cuda/handles.h"
+#include "cuda/process.h"
+
+struct node {
+	uint64_t handle;		/* CUgraphNode; 0: made by capture, which does not tell */
+	struct cuda_launch launch;	/* seq not set */
+};
+
+struct graph {
+	struct node *node;
+	size_t	     count, room;
+};
+
+/* A capture goes on until the stream it began on ends it. */
+struct capture {
+	uint64_t	into;	/* the graph it adds to, by its handle; 0: what it makes has none yet */
+	struct graph   *graph;	/* owned: that; NULL: into, or given away */
+	struct capture *next;
+};
+
+struct kernel {
+	struct cuda_kernel is;
+	uint32_t block[3], shared;	/* as cuFuncSetBlockShape() and its like left them */
+	struct kernel *next;
+};
+
+struct cuda_memory_of {
+	struct kernel  *kernels;	/* all there ever were: sinks have hung things on them */
+	struct capture *captures;	/* the same */
+	struct handles	kernel;		/* CUfunction or CUkernel: struct kernel */
+	struct handles	stream;		/* capturing: struct capture */
+	struct handles	event;		/* recorded on such a one: struct capture */
+	struct handles	graph, exec;	/* struct graph, owned */
+};
+
+struct cuda_processes {
+	struct handles by_pid;		/* struct cuda_process */
+	uint64_t       ids;
+};
+
+static void graph_free(void *g)
+{
+	if (g)
+		free(((struct graph *)g)->node);
+	free(g);
+}
+
+static int graph_add(struct graph *g, uint64_t handle, const struct cuda_launch *l)
+{
+	int err = grow(&g->node, &g->room, g->count, sizeof(*g->node));
+
+	if (!err)
+		g->node[g->count++] = (struct node){ handle, *l };
+	return err;
+}
+
+static int graph_add_all(struct graph *g, const struct graph *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; from && i < from->count && !err; i++)
+		err = graph_add(g, 0, &from->node[i].launch);
+	return err;
+}
+
+/* ---- processes ---- */
+
+int cuda_processes_create(struct cuda_processes **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void forget_handles(struct cuda_memory_of *of)
+{
+	handles_clear(&of->kernel, NULL);
+	handles_clear(&of->stream, NULL);
+	handles_clear(&of->event, NULL);
+	handles_clear(&of->graph, graph_free);
+	handles_clear(&of->exec, graph_free);
+	while (of->captures) {
+		struct capture *c = of->captures;
+
+		of->captures = c->next;
+		graph_free(c->graph);
+		free(c);
+	}
+}
+
+static void process_free(void *process)
+{
+	struct cuda_process *p = process;
+
+	if (!p)
+		return;
+	if (p->of)
+		forget_handles(p->of);
+	while (p->of && p->of->kernels) {
+		struct kernel *k = p->of->kernels;
+
+		p->of->kernels = k->next;
+		free((char *)k->is.name);
+		free(k);
+	}
+	free(p->of);
+	free(p);
+}
+
+void cuda_processes_destroy(struct cuda_processes *all)
+{
+	if (!all)
+		return;
+	handles_clear(&all->by_pid, process_free);
+	free(all);
+}
+
+struct cuda_process *cuda_process_find(const struct cuda_processes *all, uint32_t pid)
+{
+	return handles_get(&all->by_pid, pid);
+}
+
+struct cuda_process *cuda_process_make(struct cuda_processes *all, uint32_t pid, uint64_t start)
+{
+	struct cuda_process *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->pid = pid;
+	p->start = start;
+	p->id = ++all->ids;
+	p->of = calloc(1, sizeof(*p->of));
+	if (!p->of || handles_put(&all->by_pid, pid, p)) {
+		process_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void cuda_process_exec(struct cuda_process *p)
+{
+	p->execs++;
+	forget_handles(p->of);
+}
+
+void cuda_process_drop(struct cuda_processes *all, struct cuda_process *p)
+{
+	process_free(handles_take(&all->by_pid, p->pid));
+}
+
+struct cuda_process *cuda_process_any(const struct cuda_processes *all)
+{
+	for (size_t i = 0; i < all->by_pid.room; i++)
+		if (all->by_pid.place[i].number)
+			return all->by_pid.place[i].is;
+	return NULL;
+}
+
+/* ---- kernels ---- */
+
+/* @name NULL: it was never told. */
+static struct kernel *kernel_make(struct cuda_process *p, uint64_t handle, const char *name)
+{
+	struct kernel *k = calloc(1, sizeof(*k));
+	char unnamed[32];
+
+	if (!k)
+		return NULL;
+	snprintf(unnamed, sizeof(unnamed), "func_%lx", handle);
+	k->is = (struct cuda_kernel){ .name = strdup(name ?: unnamed), .handle = handle, .index = UINT32_MAX, .is_named = name };
+	if (!k->is.name || handles_put(&p->of->kernel, handle, k)) {
+		free((char *)k->is.name);
+		free(k);
+		return NULL;
+	}
+	k->next = p->of->kernels;
+	p->of->kernels = k;
+	return k;
+}
+
+static struct kernel *kernel_of(struct cuda_process *p, uint64_t handle)
+{
+	return handles_get(&p->of->kernel, handle) ?: kernel_make(p, handle, NULL);
+}
+
+/* The driver gives one handle as often as it is asked for the same name: it stays the same kernel. */
+static int kernel_named(const struct cuda_call *c)
+{
+	struct kernel *k = handles_get(&c->process->of->kernel, c->out);
+
+	if (!c->out || !c->name || (k && k->is.is_named && !strcmp(k->is.name, c->name)))
+		return 0;
+	k = kernel_make(c->process, c->out, c->name);
+	if (k)
+		k->is.is_guessed = c->result == CUDA_NO_RESULT;
+	return k ? 0 : -ENOMEM;
+}
+
+/* ---- streams that capture ---- */
+
+#define PER_THREAD	(1ull << 63)	/* | tid: no handle has this bit set */
+
+/* The default stream of a thread is another in each. */
+static uint64_t stream_key(const struct cuda_call *c, uint64_t stream)
+{
+	bool is_thread_s = stream == 2 || (!stream && c->func % 2);
+
+	return is_thread_s ? PER_THREAD | c->tid : stream ?: 1;
+}
+
+static struct capture *capture_on(const struct cuda_call *c, uint64_t stream)
+{
+	return handles_get(&c->process->of->stream, stream_key(c, stream));
+}
+
+static int capture_begin(struct cuda_call *c, uint64_t into)
+{
+	struct cuda_memory_of *of = c->process->of;
+	struct capture *cap = calloc(1, sizeof(*cap));
+
+	if (!cap)
+		return -ENOMEM;
+	cap->into = into;
+	cap->graph = into ? NULL : calloc(1, sizeof(*cap->graph));
+	cap->next = of->captures;
+	of->captures = cap;
+	return into || cap->graph ? handles_put(&of->stream, stream_key(c, c->stream), cap) : -ENOMEM;
+}
+
+static void leave_all(struct handles *h, const struct capture *cap)
+{
+	bool again = true;
+
+	while (again) {
+		again = false;
+		for (size_t i = 0; i < h->room && !again; i++)
+			if (h->place[i].number && h->place[i].is == cap) {
+				handles_take(h, h->place[i].number);
+				again = true;
+			}
+	}
+}
+
+static int graph_put(struct handles *h, uint64_t number, struct graph *g)
+{
+	struct graph *old = handles_get(h, number);
+	int err;
+
+	if (!number || old == g)
+		return 0;
+	err = handles_put(h, number, g);
+	if (!err)
+		graph_free(old);
+	return err;
+}
+
+static int capture_end(struct cuda_call *c)
+{
+	struct cuda_memory_of *of = c->process->of;
+	struct capture *cap = capture_on(c, c->stream);
+	int err;
+
+	if (!cap)
+		return 0;
+	leave_all(&of->stream, cap);
+	leave_all(&of->event, cap);
+	if (!cap->graph || !c->out)
+		return 0;
+	err = graph_put(&of->graph, c->out, cap->graph);
+	if (!err)
+		cap->graph = NULL;
+	return err;
+}
+
+static int event_recorded(struct cuda_call *c)
+{
+	struct handles *events = &c->process->of->event;
+	struct capture *cap = capture_on(c, c->stream);
+
+	if (cap)
+		return handles_put(events, c->event, cap);
+	handles_take(events, c->event);
+	return 0;
+}
+
+static int stream_waits(struct cuda_call *c)
+{
+	struct capture *cap = handles_get(&c->process->of->event, c->event);
+
+	return cap ? handles_put(&c->process->of->stream, stream_key(c, c->stream), cap) : 0;
+}
+
+/* ---- graphs ---- */
+
+static struct graph *graph_of(struct cuda_process *p, uint64_t handle)
+{
+	struct graph *g = handles_get(&p->of->graph, handle);
+
+	if (g || !handle)
+		return g;
+	g = calloc(1, sizeof(*g));
+	if (g && handles_put(&p->of->graph, handle, g))
+		graph_free(TAKE(g));
+	return g;
+}
+
+static struct cuda_launch launch_of(const struct cuda_dims *d, struct kernel *k)
+{
+	struct cuda_launch l = {
+		.func = d->func, .stream = d->stream, .shared = d->shared, .flags = d->flags, .kernel = &k->is,
+	};
+
+	memcpy(l.grid, d->grid, sizeof(l.grid));
+	memcpy(l.block, d->block, sizeof(l.block));
+	memcpy(l.cluster, d->cluster, sizeof(l.cluster));
+	return l;
+}
+
+static int add_copy(struct handles *to, uint64_t number, const struct graph *from)
+{
+	struct graph *g = number ? calloc(1, sizeof(*g)) : NULL;
+	int err;
+
+	if (!number)
+		return 0;
+	err = g ? graph_add_all(g, from) : -ENOMEM;
+	/* Nodes keep their handles: in the executable graph they are named by those of the graph it was made from. */
+	for (size_t i = 0; !err && from && i < from->count; i++)
+		g->node[i].handle = from->node[i].handle;
+	err = err ?: graph_put(to, number, g);
+	if (err)
+		graph_free(g);
+	return err;
+}
+
+static void set_node(struct graph *g, uint64_t handle, const struct cuda_launch *l)
+{
+	for (size_t i = 0; g && i < g->count; i++)
+		if (g->node[i].handle == handle)
+			g->node[i].launch = *l;
+}
+
+static void set_node_everywhere(struct cuda_memory_of *of, uint64_t handle, const struct cuda_launch *l)
+{
+	for (size_t i = 0; i < of->graph.room; i++)
+		set_node(of->graph.place[i].is, handle, l);
+}
+
+/* ---- a call begins ---- */
+
+static int make_launches(struct cuda_call *c, size_t n)
+{
+	c->launch = calloc(n ?: 1, sizeof(*c->launch));
+	c->launches = c->launch ? n : 0;
+	return c->launch ? 0 : -ENOMEM;
+}
+
+static int launch_kernels(struct cuda_call *c, const struct rec_cuda_entry *r)
+{
+	struct cuda_dims d[CUDA_LIST_MAX];
+	size_t n = decode_dims(d, r);
+	int err = make_launches(c, n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct kernel *k = kernel_of(c->process, d[i].func);
+
+		if (!k)
+			return -ENOMEM;
+		if (d[i].flags & CUDA_LAUNCH_LEGACY) {
+			memcpy(d[i].block, k->block, sizeof(k->block));
+			d[i].shared = k->shared;
+		}
+		c->launch[i] = launch_of(&d[i], k);
+		c->stream = d[i].stream;
+	}
+	return err;
+}
+
+static int launch_graph(struct cuda_call *c)
+{
+	const struct graph *g = handles_get(&c->process->of->exec, c->handle);
+	int err = make_launches(c, g ? g->count : 0);
+
+	for (size_t i = 0; i < c->launches; i++) {
+		c->launch[i] = g->node[i].launch;
+		c->launch[i].flags = (c->launch[i].flags & ~CUDA_LAUNCH_CAPTURED) | CUDA_LAUNCH_GRAPH;
+		c->launch[i].stream = c->stream;
+	}
+	return err;
+}
+
+/* What the call's own form, its stream and its process say of each of its launches. */
+static void number_launches(struct cuda_call *c)
+{
+	struct cuda_process *p = c->process;
+
+	for (size_t i = 0; i < c->launches; i++) {
+		struct cuda_launch *l = &c->launch[i];
+		if (l->kernel->index == UINT32_MAX)
+			l->kernel->index = p->kernels++;
+		l->seq = p->launches++;
+		l->flags |= c->func % 2 ? CUDA_LAUNCH_PER_THREAD : 0;
+		l->flags |= c->is_captured ? CUDA_LAUNCH_CAPTURED : 0;
+		l->flags |= l->kernel->is_guessed ? CUDA_LAUNCH_GUESSED : 0;
+	}
+}
+
+static bool is_launch(uint8_t does)
+{
+	return does == CUDA_DOES_LAUNCH || does == CUDA_DOES_LAUNCH_EX || does == CUDA_DOES_LAUNCH_MULTI ||
+	       does == CUDA_DOES_LAUNCH_GRID;
+}
+
+static int describe_node(struct cuda_call *c, const struct cuda_dims *d)
+{
+	struct kernel *k = kernel_of(c->process, d->func);
+
+	c->node = calloc(1, sizeof(*c->node));
+	if (!k || !c->node)
+		return -ENOMEM;
+	*c->node = launch_of(d, k);
+	return 0;
+}
+
+static int takes_effect(struct cuda_call *c);
+
+int cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct rec_cuda_entry *r)
+{
+	struct cuda_call *c = calloc(1, sizeof(*c));
+	struct cuda_dims d[CUDA_LIST_MAX] = {};
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->process = p;
+	err = decode_call(c, r);
+	if (is_launch(c->fn->does))
+		err = err ?: launch_kernels(c, r);
+	else if (c->fn->does == CUDA_DOES_GRAPH_LAUNCH)
+		err = err ?: launch_graph(c);
+	else if (!err && decode_dims(d, r))
+		err = describe_node(c, d);
+	c->is_captured = c->fn->stream || c->launches ? capture_on(c, c->stream) != NULL : false;
+	if (!err)
+		number_launches(c);
+	if (!err && r->hdr.flags & REC_F_NO_EXIT && !c->fn->plan.out)
+		err = takes_effect(c);
+	if (err) {
+		cuda_call_free(c);
+		return err;
+	}
+	*ret = c;
+	return 0;
+}
+
+/* ---- it ends ---- */
+
+static int capture_launches(struct cuda_call *c)
+{
+	struct capture *cap = capture_on(c, c->stream);
+	struct graph *g = !cap ? NULL : cap->into ? graph_of(c->process, cap->into) : cap->graph;
+	int err = 0;
+
+	for (size_t i = 0; g && i < c->launches && !err; i++)
+		err = graph_add(g, 0, &c->launch[i]);
+	return err;
+}
+
+static int add_node(struct cuda_call *c)
+{
+	struct graph *g = c->node ? graph_of(c->process, c->handle) : NULL;
+
+	return g ? graph_add(g, c->out, c->node) : 0;
+}
+
+static int add_child(struct cuda_call *c)
+{
+	struct graph *g = graph_of(c->process, c->handle);
+
+	return g ? graph_add_all(g, handles_get(&c->process->of->graph, c->arg[4])) : 0;
+}
+
+static int set_shape(struct cuda_call *c)
+{
+	struct kernel *k = kernel_of(c->process, c->handle);
+
+	if (!k)
+		return -ENOMEM;
+	for (size_t i = 0; i < 3 && c->fn->does == CUDA_DOES_SET_BLOCK; i++)
+		k->block[i] = c->arg[1 + i];
+	if (c->fn->does == CUDA_DOES_SET_SHARED)
+		k->shared = c->arg[1];
+	return 0;
+}
+
+/* A CUfunction of a CUkernel is the same kernel. */
+static int function_of_kernel(struct cuda_call *c)
+{
+	struct kernel *k = kernel_of(c->process, c->handle);
+
+	if (!k)
+		return -ENOMEM;
+	return handles_put(&c->process->of->kernel, c->out, k);
+}
+
+static int takes_effect(struct cuda_call *c)
+{
+	struct cuda_memory_of *of = c->process->of;
+
+	switch (c->fn->does) {
+	case CUDA_DOES_LAUNCH:
+	case CUDA_DOES_LAUNCH_EX:
+	case CUDA_DOES_GRAPH_LAUNCH:
+		return c->is_captured ? capture_launches(c) : 0;
+	case CUDA_DOES_SET_BLOCK:
+	case CUDA_DOES_SET_SHARED:
+		return set_shape(c);
+	case CUDA_DOES_GET_FUNCTION:
+		return kernel_named(c);
+	case CUDA_DOES_KERNEL_FUNCTION:
+		return function_of_kernel(c);
+	case CUDA_DOES_BEGIN_CAPTURE:
+		return capture_begin(c, 0);
+	case CUDA_DOES_BEGIN_CAPTURE_TO:
+		return capture_begin(c, c->handle);
+	case CUDA_DOES_END_CAPTURE:
+		return capture_end(c);
+	case CUDA_DOES_RECORD_EVENT:
+		return event_recorded(c);
+	case CUDA_DOES_STREAM_WAIT:
+		return stream_waits(c);
+	case CUDA_DOES_GRAPH_ADD_KERNEL:
+	case CUDA_DOES_GRAPH_ADD_NODE:
+		return add_node(c);
+	case CUDA_DOES_GRAPH_ADD_CHILD:
+		return add_child(c);
+	case CUDA_DOES_GRAPH_CLONE:
+		return add_copy(&of->graph, c->out, handles_get(&of->graph, c->handle));
+	case CUDA_DOES_INSTANTIATE:
+		return add_copy(&of->exec, c->out, handles_get(&of->graph, c->handle));
+	case CUDA_DOES_EXEC_UPDATE:
+		return add_copy(&of->exec, c->handle, handles_get(&of->graph, c->arg[1]));
+	case CUDA_DOES_EXEC_SET_KERNEL:
+		if (c->node)
+			set_node(handles_get(&of->exec, c->handle), c->arg[1], c->node);
+		return 0;
+	case CUDA_DOES_NODE_SET_KERNEL:
+		if (c->node)
+			set_node_everywhere(of, c->handle, c->node);
+		return 0;
+	case CUDA_DOES_GRAPH_CREATE:
+		return add_copy(&of->graph, c->out, NULL);
+	case CUDA_DOES_GRAPH_DESTROY:
+		graph_free(handles_take(&of->graph, c->handle));
+		return 0;
+	case CUDA_DOES_EXEC_DESTROY:
+		graph_free(handles_take(&of->exec, c->handle));
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r)
+{
+	if (!r)
+		return 0;
+	c->result = r->result;
+	c->ret = r->result == CUDA_NO_RESULT ? 0 : r->hdr.time;
+	c->out = r->out;
+	if (c->memory >= CUDA_MEM_ALLOC && !c->dst)
+		c->dst = c->out;
+	return c->result && c->result != CUDA_NO_RESULT ? 0 : takes_effect(c);
+}
+
+void cuda_call_free(struct cuda_call *c)
+{
+	if (!c)
+		return;
+	free(c->launch);
+	free(c->node);
+	free((char *)c->name);
+	free(c);
+}

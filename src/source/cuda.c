@@ -1,0 +1,237 @@
+/*
+ * cuda.c - calls of the CUDA driver: where it is mapped, its functions are probed.
+ *
+ * A machine may have several: a container has its own, a compatibility package another.
+ * Nothing is probed before a recorded process maps one.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base.h"
+#include "bpflink.h"
+#include "config.h"
+#include "cuda.h"
+#include "function.h"
+#include "image.h"
+#include "kernel.h"
+#include "log.h"
+#include "recorder.skel.h"
+#include "source/batch.h"
+#include "source/links.h"
+#include "source/rows.h"
+#include "unwind.h"
+
+static struct links links;
+static struct {
+	bool	 was_asked;
+	unsigned files, functions, refused;
+	unsigned without_returns;	/* files */
+} tally;
+
+/* By what is done at entry: nothing is taken along, or something is, or is given. */
+struct sites {
+	struct batch plain, with;
+};
+
+/* The programs of both kinds at both ends, or for sessions at entry where no return is probed. */
+static const struct way {
+	enum kernel_feature needs;
+	int type;			/* of those at both ends; 0: perf events */
+	const char *plain, *with, *ret;	/* ret NULL: the first two are at both ends */
+} ways[] = {
+	{ HAVE_UPROBE_SESSION, BPFLINK_UPROBE_SESSION, "cuda_session", "cuda_session_with", NULL },
+	{ HAVE_UPROBE_MULTI, BPFLINK_UPROBE_MULTI, "cuda_entry", "cuda_entry_with", "cuda_exit" },
+	{ HAVE_UPROBE, 0, "cuda_entry", "cuda_entry_with", "cuda_exit" },
+};
+
+static const struct way *way_of_this_kernel(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (kernel_has(ways[i].needs))
+			return &ways[i];
+	return NULL;
+}
+
+/* As of a library's functions: where returns are probed, each process decides by itself. */
+static bool may_probe_returns(const struct config *cfg, const struct image *img, const struct way *w)
+{
+	if (cfg->returns == RETURNS_NEVER || !unwind_possible())
+		return false;
+	return cfg->returns == RETURNS_ALWAYS || (unwind_is_safe(img) && !w->ret);
+}
+
+static struct bpf_program *prog_of(const struct recorder_bpf *bpf, const char *name)
+{
+	return bpf_object__find_program_by_name(bpf->obj, name);
+}
+
+static void load(struct recorder_bpf *bpf, const char *name, int type, bool may_sleep)
+{
+	struct bpf_program *prog = name ? prog_of(bpf, name) : NULL;
+
+	if (!prog)
+		return;
+	bpf_program__set_autoload(prog, true);
+	bpf_program__set_expected_attach_type(prog, type);
+	if (may_sleep && kernel_has(HAVE_UPROBE_SLEEPABLE))
+		bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
+}
+
+static int cuda_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	const struct way *w = cfg->cuda ? way_of_this_kernel() : NULL;
+	int single = w && w->type ? BPFLINK_UPROBE_MULTI : 0;
+
+	if (cfg->cuda_asked && !w)
+		warn("no calls of the CUDA driver are recorded: this kernel has no uprobes");
+	if (cfg->cuda_asked && w && !kernel_has(HAVE_UPROBE_SLEEPABLE))
+		warn("calls of a CUDA driver that a program maps later are not recorded: nobody can wait for it on this kernel");
+	tally.was_asked = cfg->cuda_asked;
+	if (!w)
+		return 0;
+	load(bpf, w->plain, w->type, false);
+	load(bpf, w->with, w->type, true);
+	load(bpf, w->ret, w->type, false);
+	if (!w->ret) {
+		load(bpf, "cuda_entry", single, false);
+		load(bpf, "cuda_entry_with", single, true);
+	}
+	return 0;
+}
+
+static int cuda_attach(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	int err = 0;
+
+	for (uint32_t func = 0; cfg->cuda && func < 2 * cuda_function_count && !err; func++)
+		err = bpf_map_update_elem(bpf_map__fd(bpf->maps.cuda_plans), &func, &cuda_function_of(func)->plan, BPF_ANY);
+	return err ? fail(err, "cannot tell BPF of the CUDA driver's functions") : 0;
+}
+
+/* The toolkit has a library of the driver's name to link with: whatever it is asked, it fails. */
+static bool is_stub(const char *path)
+{
+	return strstr(path, "/stubs/libcuda.so");
+}
+
+/* Where the words of the call are still as they were at its start. */
+static unsigned long site_of(const struct config *cfg, const struct image *img, const struct func *f)
+{
+	if (f->nop5_site && (cfg->nop5 || kernel_has(HAVE_NOP5_FORK_SAFE)))
+		return f->nop5_site;
+	return f->flags & FUNC_ARGS_GONE ? image_offset(img, f) : f->site;
+}
+
+static bool is_wanted(const struct config *cfg, const struct func *f, int func)
+{
+	return func >= 0 && cuda_function_of(func)->group & cfg->cuda && !(f->flags & FUNC_PLT);
+}
+
+static void choose_sites(const struct config *cfg, const struct image *img, struct sites *s, uint64_t cookie)
+{
+	for (size_t i = 0; i < img->func_count; i++) {
+		const struct func *f = &img->func[i];
+		int func = cuda_find(f->name);
+		const struct cuda_plan *p;
+
+		if (!is_wanted(cfg, f, func))
+			continue;
+		p = &cuda_function_of(func)->plan;
+		if (f->site_class == SITE_REFUSED || (f->flags & FUNC_ARGS_GONE && f->flags & FUNC_START_REFUSED))
+			tally.refused++;
+		else
+			batch_add(p->take || p->out ? &s->with : &s->plain, site_of(cfg, img, f), func | cookie);
+	}
+}
+
+static int attach_ends(struct recorder_bpf *bpf, const struct way *w, const char *path, const struct sites *s, bool returns)
+{
+	const char *plain = returns ? w->plain : "cuda_entry", *with = returns ? w->with : "cuda_entry_with";
+	int type = w->type && !returns ? BPFLINK_UPROBE_MULTI : w->type, err = 0;
+	const struct { const char *prog; const struct batch *b; bool at_return; } part[] = {
+		{ returns ? w->ret : NULL, &s->plain, true }, { returns ? w->ret : NULL, &s->with, true },
+		{ plain, &s->plain, false }, { with, &s->with, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(part) && !err; i++) {
+		struct bpf_program *prog = part[i].prog ? prog_of(bpf, part[i].prog) : NULL;
+
+		if (prog && type)
+			err = batch_attach_multi(&links, prog, type, part[i].at_return ? BPFLINK_RETURN : 0, path, part[i].b,
+						 &tally.refused);
+		else if (prog)
+			err = batch_attach_singly(&links, prog, part[i].at_return, path, part[i].b, &tally.refused);
+	}
+	return err;
+}
+
+static int attach(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+{
+	const struct way *w = way_of_this_kernel();
+	bool returns = w && may_probe_returns(cfg, img, w);
+	struct sites s = {};
+	char path[32];
+	int err;
+
+	if (!w)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = batch_create(&s.plain, img->func_count) ?: batch_create(&s.with, img->func_count);
+	if (!err) {
+		choose_sites(cfg, img, &s, returns ? 0 : COOKIE_NO_EXIT);
+		tally.files++;
+		tally.functions += s.plain.count + s.with.count;
+		tally.without_returns += !returns;
+		err = bpf ? attach_ends(bpf, w, path, &s, returns) : 0;
+	}
+	batch_release(&s.plain);
+	batch_release(&s.with);
+	return err;
+}
+
+static int cuda_mapped(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
+{
+	int err;
+
+	if (!cfg->cuda || !cuda_is_driver(img->path))
+		return 0;
+	if (is_stub(img->path))
+		warn("'%s' is not a CUDA driver but the toolkit's stand-in for linking: all calls of it fail", img->path);
+	err = attach(bpf, cfg, img, fd);
+	if (err)
+		warn("cannot probe the CUDA driver '%s': %s", img->path, strerror(-err));
+	return 0;
+}
+
+static void cuda_forget(const struct probed *file)
+{
+	links_let_go(&links, file);
+}
+
+static void cuda_detach(void)
+{
+	links_release(&links);
+}
+
+static void cuda_summary(void)
+{
+	if (!tally.files && tally.was_asked)
+		warn("--cuda: no process had a CUDA driver mapped");
+	if (!tally.files)
+		return;
+	say("CUDA: %u functions of %u driver%s probed%s", tally.functions, tally.files,
+	    tally.files == 1 ? "" : "s",
+	    tally.without_returns ? "; without their returns, so results and most names of kernels are not known" : "");
+	if (tally.refused)
+		say("CUDA: %u functions begin with what the kernel refuses to probe, and are not seen", tally.refused);
+}
+
+const struct source_ops source_cuda = {
+	.name	 = "cuda",
+	.plan	 = cuda_plan,
+	.attach	 = cuda_attach,
+	.mapped	 = cuda_mapped,
+	.forget	 = cuda_forget,
+	.detach	 = cuda_detach,
+	.summary = cuda_summary,
+};
