@@ -347,7 +347,7 @@ int uf_calls_show(struct uf_calls *c, struct uf_shown *ret, const struct uf_sysc
 	slot = find_slot(&sh, ret);
 	if (!slot)
 		return -ENOMEM;
-	ret->addr = slot_addr(slot);
+	ret->addr = slot_addr(c, slot);
 	return 0;
 }
 

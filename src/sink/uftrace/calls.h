@@ -4,6 +4,7 @@
  *	args.c		how a call is shown: its payload, and which slot has the spec for it
  *	values.c	the values of an argument that have names
  *	usdt.c		USDT probes, which have slots too
+ *	cuda.c		calls of the CUDA driver, which have a module of their own
  *	slots.c		the slots, and the files that tell a reader of them
  *
  * uftrace shows a function's arguments as the module's .dbg file says: a spec
@@ -74,10 +75,13 @@ struct slot {
 	const struct info *info;	/* NULL: a function */
 	char		  *name;	/* of a function */
 	char		  *spec;	/* of its arguments; NULL: none */
+	const char	  *result;	/* the same of its result; lent, lives for ever */
 };
 
 struct uf_calls {
 	const struct about *about;
+	const struct uf_unreal *where;
+	struct column *dims;			/* grids and blocks: cuda.c; NULL: none yet */
 	struct info *info;			/* by syscall_index() */
 	struct info *by_nr[2][SYS_MAX];		/* [is_compat]: the same, asked for often */
 	struct slot *slot;			/* slot n is slot[n - 1] */
@@ -117,9 +121,9 @@ static inline size_t hash_key(uint64_t key)
 uint32_t slot_find(const struct uf_calls *c, uint64_t key);	/* 0: none */
 uint32_t slot_add(struct uf_calls *c, const struct slot *slot);	/* 0: no memory */
 bool	 slot_may_be_added(const struct uf_calls *c, const struct info *info);
-uint64_t slot_addr(uint32_t slot);
+uint64_t slot_addr(const struct uf_calls *c, uint32_t slot);
 
-/* The address of a function @name with arguments as @spec says; NULL: with none. 0: no memory, or too many. */
-uint64_t slot_of_function(struct uf_calls *c, const char *name, const char *spec);
+/* The address of a function @name with arguments as @spec says, and @result, a constant; NULL: with none. 0: no memory, or too many. */
+uint64_t slot_of_function(struct uf_calls *c, const char *name, const char *spec, const char *result);
 
 #endif

@@ -216,7 +216,8 @@ static void put_maps(struct out *o, const struct uf_session *us)
 	uint64_t top = us->stack ? ROUND_UP(us->stack + 1, STACK_ALIGN) : STACK_TOP;
 	const struct uf_map *end = us->map + us->map_count;
 
-	put_line(o, UF_CALLS_START, UF_CALLS_END, "r-xp", UF_CALLS_PATH, "");
+	for (size_t i = 0; i < UF_UNREALS; i++)
+		put_line(o, uf_unreal[i].start, uf_unreal[i].end, "r-xp", uf_unreal[i].path, "");
 	for (const struct uf_map *m = us->map; m < end; m++)
 		if (is_main(us, m))
 			put_module(o, m);

@@ -5,7 +5,6 @@
 #include "out.h"
 #include "sink/uftrace/calls.h"
 
-#define SLOTS_MAX	((UF_CALLS_END - UF_CALLS_START) / UF_SLOT_BYTES)
 #define SLOTS_SPARE	4096	/* kept for the plainest slot of each call */
 #define SLOTS_PER_CALL	64	/* a call that is shown in more ways shows all else as hexadecimal */
 #define FUNCS_MAX	8192	/* names of uf_calls_named(), and probes by the forms of their arguments */
@@ -19,13 +18,19 @@ static const char *const spec_of[FORMATS] = {
 	[F_ERRNO]  = "e:errno",
 };
 
-int uf_calls_create(struct uf_calls **ret, const struct about *about)
+const struct uf_unreal uf_unreal[UF_UNREALS] = {
+	[UF_CALLS] = { UF_CALLS_START, UF_CALLS_END, "syscall", "/recorder/syscall" },
+	[UF_CUDA]  = { UF_CALLS_END, UF_CUDA_END, "cuda", "/recorder/cuda" },
+};
+
+int uf_calls_create(struct uf_calls **ret, const struct about *about, enum uf_unreal_module which)
 {
 	struct uf_calls *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
 	c->about = about;
+	c->where = &uf_unreal[which];
 	c->hash_size = 256;
 	c->hash = calloc(c->hash_size, sizeof(*c->hash));
 	c->info = calloc(syscall_count(), sizeof(*c->info));
@@ -45,6 +50,7 @@ void uf_calls_destroy(struct uf_calls *c)
 	for (unsigned i = 0; c->info && i < syscall_count(); i++)
 		for (unsigned j = 0; j <= RESULT; j++)
 			column_destroy(c->info[i].column[j]);
+	column_destroy(c->dims);
 	for (size_t i = 0; i < c->slot_count; i++) {
 		free(c->slot[i].name);
 		free(c->slot[i].spec);
@@ -98,14 +104,19 @@ uint32_t slot_find(const struct uf_calls *c, uint64_t key)
 	return *slot_entry(c, key);
 }
 
-uint64_t slot_addr(uint32_t slot)
+static size_t slots_max(const struct uf_calls *c)
 {
-	return UF_CALLS_START + (uint64_t)(slot - 1) * UF_SLOT_BYTES;
+	return (c->where->end - c->where->start) / UF_SLOT_BYTES;
+}
+
+uint64_t slot_addr(const struct uf_calls *c, uint32_t slot)
+{
+	return c->where->start + (uint64_t)(slot - 1) * UF_SLOT_BYTES;
 }
 
 bool slot_may_be_added(const struct uf_calls *c, const struct info *info)
 {
-	return info->slots < SLOTS_PER_CALL && c->slot_count < SLOTS_MAX - SLOTS_SPARE;
+	return info->slots < SLOTS_PER_CALL && c->slot_count < slots_max(c) - SLOTS_SPARE;
 }
 
 #define KEY_FUNC	(1ull << 63)	/* no call has such a key */
@@ -117,14 +128,14 @@ static uint64_t hash_text(uint64_t key, const char *text)
 	return (key ^ '\n') * 1099511628211ull;
 }
 
-uint64_t slot_of_function(struct uf_calls *c, const char *name, const char *spec)
+uint64_t slot_of_function(struct uf_calls *c, const char *name, const char *spec, const char *result)
 {
-	struct slot slot = { .key = hash_text(hash_text(0, name), spec ?: "") | KEY_FUNC };
+	struct slot slot = { .key = hash_text(hash_text(0, name), spec ?: "") | KEY_FUNC, .result = result };
 	uint32_t known = slot_find(c, slot.key);
 
 	if (known)
-		return slot_addr(known);
-	if (c->funcs >= FUNCS_MAX && strcmp(name, UNKNOWN))
+		return slot_addr(c, known);
+	if ((c->funcs >= FUNCS_MAX || c->slot_count + 1 >= slots_max(c)) && strcmp(name, UNKNOWN))
 		return 0;
 	slot.name = strdup(name);
 	slot.spec = spec ? strdup(spec) : NULL;
@@ -135,12 +146,12 @@ uint64_t slot_of_function(struct uf_calls *c, const char *name, const char *spec
 		return 0;
 	}
 	c->funcs++;
-	return slot_addr(known);
+	return slot_addr(c, known);
 }
 
 uint64_t uf_calls_named(struct uf_calls *c, const char *name)
 {
-	return slot_of_function(c, name, NULL) ?: slot_of_function(c, UNKNOWN, NULL) ?: UF_CALLS_START;
+	return slot_of_function(c, name, NULL, NULL) ?: slot_of_function(c, UNKNOWN, NULL, NULL) ?: c->where->start;
 }
 
 /* --- the files --- */
@@ -157,14 +168,22 @@ static void put_name(struct out *o, const struct slot *slot)
 	out_printf(o, "%s\n", *clean ? clean : "_");
 }
 
+static int create_file(struct out **ret, const struct uf_calls *c, int dirfd, const char *suffix)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%s", c->where->file, suffix);
+	return out_create_replacing(ret, dirfd, name);
+}
+
 static int write_symbols(const struct uf_calls *c, int dirfd)
 {
 	struct out *o;
-	int err = out_create_replacing(&o, dirfd, UF_CALLS_FILE ".sym");
+	int err = create_file(&o, c, dirfd, ".sym");
 
 	if (err)
 		return err;
-	out_printf(o, "# symbols: %zu\n# path name: " UF_CALLS_PATH "\n", c->slot_count + 1);
+	out_printf(o, "# symbols: %zu\n# path name: %s\n", c->slot_count + 1, c->where->path);
 	for (size_t i = 0; i < c->slot_count; i++) {
 		out_printf(o, "%016llx T ", (unsigned long long)(i * UF_SLOT_BYTES));
 		put_name(o, &c->slot[i]);
@@ -210,6 +229,13 @@ static void put_specs(struct out *o, const struct slot *slot)
 	}
 }
 
+static void put_enumerators(struct out *o, const struct column *col)
+{
+	for (size_t j = 0; j < col->named_count; j++)
+		out_printf(o, "%s%s=%d", j ? "," : " {", col->named[j].text, col->named[j].value);
+	out_printf(o, "}\n");
+}
+
 static void put_enum(struct out *o, const struct info *info, unsigned i)
 {
 	const struct column *col = info->column[i];
@@ -218,9 +244,15 @@ static void put_enum(struct out *o, const struct info *info, unsigned i)
 		return;
 	out_printf(o, "E: enum ");
 	put_enum_name(o, info, i);
-	for (size_t j = 0; j < col->named_count; j++)
-		out_printf(o, "%s%s=%d", j ? "," : " {", col->named[j].text, col->named[j].value);
-	out_printf(o, "}\n");
+	put_enumerators(o, col);
+}
+
+static void put_names(struct out *o, const struct column *col, const char *name)
+{
+	if (!col || !col->named_count)
+		return;
+	out_printf(o, "E: enum %s", name);
+	put_enumerators(o, col);
 }
 
 static void put_errnos(struct out *o, const struct uf_calls *c)
@@ -239,23 +271,26 @@ static void put_errnos(struct out *o, const struct uf_calls *c)
 static int write_specs(const struct uf_calls *c, int dirfd)
 {
 	struct out *o;
-	int err = out_create_replacing(&o, dirfd, UF_CALLS_FILE ".dbg");
+	int err = create_file(&o, c, dirfd, ".dbg");
 
 	if (err)
 		return err;
-	out_printf(o, "# path name: " UF_CALLS_PATH "\n");
+	out_printf(o, "# path name: %s\n", c->where->path);
 	put_errnos(o, c);
+	put_names(o, c->dims, "dims");
 	for (unsigned i = 0; i < syscall_count(); i++)
 		for (unsigned j = 0; j <= RESULT; j++)
 			put_enum(o, &c->info[i], j);
 	for (size_t i = 0; i < c->slot_count; i++) {
-		if (!c->slot[i].info && !c->slot[i].spec)
+		if (!c->slot[i].info && !c->slot[i].spec && !c->slot[i].result)
 			continue;
 		out_printf(o, "F: %llx ", (unsigned long long)(i * UF_SLOT_BYTES));
 		put_name(o, &c->slot[i]);
 		if (c->slot[i].spec)
 			out_printf(o, "A: @%s\n", c->slot[i].spec);
-		else
+		if (c->slot[i].result)
+			out_printf(o, "R: @%s\n", c->slot[i].result);
+		if (c->slot[i].info)
 			put_specs(o, &c->slot[i]);
 	}
 	err = out_seal(o);

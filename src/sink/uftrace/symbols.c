@@ -186,10 +186,13 @@ static uint16_t sum_of(const char *path)
 	return sum;
 }
 
-/* Another module's, or that of the syscalls. */
+/* Another module's, or that of one that does not exist. */
 static bool is_taken(const struct uf_modules *m, const struct uf_module *mod, const char *file)
 {
-	return !strcmp(file, UF_CALLS_FILE) || other_module(m, mod, file, has_file);
+	for (size_t i = 0; i < UF_UNREALS; i++)
+		if (!strcmp(file, uf_unreal[i].file))
+			return true;
+	return other_module(m, mod, file, has_file);
 }
 
 /*

@@ -22,7 +22,7 @@ struct sink {
 	int		    dirfd;
 	unsigned	    slot;
 	const struct about *about;
-	struct uf_calls	   *calls;
+	struct uf_calls	   *calls, *cuda;
 	struct uf_modules   modules;
 	struct uf_sessions  sessions;
 	struct uf_tasks	    tasks;
@@ -47,6 +47,7 @@ static void sink_destroy(struct sink *s)
 	uf_sessions_release(&s->sessions);
 	uf_modules_release(&s->modules);
 	uf_calls_destroy(s->calls);
+	uf_calls_destroy(s->cuda);
 	free(s);
 }
 
@@ -62,7 +63,7 @@ static int uf_open(struct sink **ret, const struct sink_args *args)
 	s->dirfd = s->perf.dirfd = args->dirfd;
 	s->slot = args->slot;
 	s->about = args->about;
-	err = uf_calls_create(&s->calls, s->about);
+	err = uf_calls_create(&s->calls, s->about, UF_CALLS) ?: uf_calls_create(&s->cuda, s->about, UF_CUDA);
 	err = err ?: uf_modules_init(&s->modules);
 	err = err ?: uf_tasks_init(&s->tasks, s->dirfd);
 	if (err)
@@ -80,7 +81,9 @@ static int write_what_records_need(struct sink *s)
 {
 	if (s->modules.has_new_specs)
 		return write_names(s, false);
-	return uf_calls_must_write(s->calls) ? uf_calls_write(s->calls, s->dirfd) : 0;
+	if (uf_calls_must_write(s->calls) || uf_calls_must_write(s->cuda))
+		return uf_calls_write(s->calls, s->dirfd) ?: uf_calls_write(s->cuda, s->dirfd);
+	return 0;
 }
 
 /* @len bytes that belong together: a record and its payload, or several. */
@@ -314,6 +317,36 @@ static int on_usdt(struct sink *s, struct uf_task *u, const struct event *ev)
 	return put(s, u, &entry, 2 * sizeof(exit) + len);
 }
 
+/* Either end of a call of the CUDA driver: where it lies, and what it carries. */
+static int put_cuda(struct sink *s, struct uf_task *u, const struct event *ev, enum uf_type type)
+{
+	struct {
+		struct uf_record r;
+		uint8_t payload[UF_VALUES_MAX];
+	} rec;
+	size_t len = 0;
+	uint64_t addr = type == UF_ENTRY ? uf_cuda_entry(s->cuda, ev->call->cuda, rec.payload, &len) :
+					   uf_cuda_exit(s->cuda, ev->call->cuda, rec.payload, &len);
+
+	if (!addr)
+		return -ENOMEM;
+	rec.r.time = in_order(u, ev->time);
+	rec.r.word = uf_word(type, len, ev->depth, addr);
+	return put(s, u, &rec, sizeof(rec.r) + len);
+}
+
+static int on_cuda_entry(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	if (ev->depth > s->deepest)
+		s->deepest = ev->depth;
+	return put_cuda(s, u, ev, UF_ENTRY);
+}
+
+static int on_cuda_exit(struct sink *s, struct uf_task *u, const struct event *ev)
+{
+	return put_cuda(s, u, ev, UF_EXIT);
+}
+
 /* The scheduler's; others have no place here. */
 static int on_kernel_event(struct sink *s, const struct event *ev)
 {
@@ -332,6 +365,8 @@ static int (*const on_event[REC_KINDS])(struct sink *s, struct uf_task *u, const
 	[REC_FUNC_EXIT]	 = on_func_exit,
 	[REC_TASK_LOST]	 = on_task_lost,
 	[REC_USDT]	 = on_usdt,
+	[REC_CUDA_ENTRY] = on_cuda_entry,
+	[REC_CUDA_EXIT]	 = on_cuda_exit,
 };
 
 /* --- to disk --- */
@@ -381,7 +416,7 @@ static int write_records(struct sink *s)
 /* What records refer to. Costs what has changed since the last time. */
 static int write_names(struct sink *s, bool is_last)
 {
-	int err = uf_calls_write(s->calls, s->dirfd);
+	int err = uf_calls_write(s->calls, s->dirfd) ?: uf_calls_write(s->cuda, s->dirfd);
 
 	err = err ?: uf_sessions_update(&s->sessions, &s->modules, is_last);
 	err = err ?: uf_modules_write(&s->modules, s->dirfd);
@@ -536,7 +571,8 @@ const struct sink_ops sink_uftrace = {
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_EXIT) |
 			  SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) | SINK_WANTS(REC_SYS_EXIT) |
 			  SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) | SINK_WANTS(REC_TASK_LOST) |
-			  SINK_WANTS(REC_LOST) | SINK_WANTS(REC_USDT) | SINK_WANTS(REC_EVENT),
+			  SINK_WANTS(REC_LOST) | SINK_WANTS(REC_USDT) | SINK_WANTS(REC_EVENT) | SINK_WANTS(REC_CUDA_ENTRY) |
+			  SINK_WANTS(REC_CUDA_EXIT),
 	.open		= uf_open,
 	.session_begin	= uf_begin_session,
 	.map_added	= uf_map_added,

@@ -233,18 +233,28 @@ int  uf_tasks_write(struct uf_tasks *t, bool is_last);
 
 /* --- args.c, values.c, slots.c: syscalls --- */
 
-/* Addresses where no program can have code. */
+/* A module that does not exist, at addresses where no program can have code. */
+struct uf_unreal {
+	uint64_t    start, end;
+	const char *file;		/* its .sym and .dbg */
+	const char *path;		/* as maps have it */
+};
+
 #ifdef __x86_64__
 #define UF_CALLS_START	0x900000000000ull	/* not canonical, and below the kernel's */
 #define UF_CALLS_END	0x900000100000ull
+#define UF_CUDA_END	0x900000200000ull
 #define UF_SLOT_BYTES	16
 #else
 #define UF_CALLS_START	0x1000ull		/* below vm.mmap_min_addr */
-#define UF_CALLS_END	0x10000ull
+#define UF_CALLS_END	0xe000ull
+#define UF_CUDA_END	0x10000ull
 #define UF_SLOT_BYTES	1
 #endif
-#define UF_CALLS_FILE	"syscall"
-#define UF_CALLS_PATH	"/recorder/" UF_CALLS_FILE
+
+enum uf_unreal_module { UF_CALLS, UF_CUDA, UF_UNREALS };	/* syscalls and probes; calls of the CUDA driver */
+
+extern const struct uf_unreal uf_unreal[UF_UNREALS];
 
 struct uf_syscall {
 	uint64_t time;
@@ -267,7 +277,7 @@ struct uf_shown {
 
 struct uf_calls;
 
-int  uf_calls_create(struct uf_calls **ret, const struct about *about);
+int  uf_calls_create(struct uf_calls **ret, const struct about *about, enum uf_unreal_module which);
 void uf_calls_destroy(struct uf_calls *c);
 
 /* @exit NULL: its end was not seen. The texts are @exit's; @call's own if there is no exit or it has none. */
@@ -283,6 +293,15 @@ uint64_t uf_calls_named(struct uf_calls *c, const char *name);
 
 /* Where @rec lies in our module, and what follows its entry into @payload, UF_VALUES_MAX bytes. */
 void uf_calls_probe(struct uf_calls *c, const struct rec_usdt *rec, uint64_t *addr, uint8_t *payload, size_t *len);
+
+/* --- cuda.c: calls of the CUDA driver, as functions of another such module --- */
+
+struct cuda_call;
+
+/* Where @call lies there, 0: no memory, and what follows its entry into @payload, UF_VALUES_MAX bytes. */
+uint64_t uf_cuda_entry(struct uf_calls *c, const struct cuda_call *call, uint8_t *payload, size_t *len);
+/* The same of its exit, 8 bytes; @len 0 when its result was not seen. */
+uint64_t uf_cuda_exit(struct uf_calls *c, const struct cuda_call *call, uint8_t *payload, size_t *len);
 
 /* Must be written before records that use what is new: uftrace gives up on arguments it cannot read. */
 bool uf_calls_must_write(const struct uf_calls *c);

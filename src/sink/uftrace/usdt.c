@@ -64,7 +64,7 @@ void uf_calls_probe(struct uf_calls *c, const struct rec_usdt *rec, uint64_t *ad
 	}
 	*len = ROUND_UP((size_t)(to - payload), 8);
 	memset(to, 0, *len - (to - payload));
-	*addr = slot_of_function(c, rec->name, count ? spec : NULL);
+	*addr = slot_of_function(c, rec->name, count ? spec : NULL, NULL);
 	if (*addr)
 		return;
 	*len = 0;				/* where there is no room for its spec */
