@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "bpflink.h"
+#include "chosen.h"
 #include "config.h"
 #include "cuda.h"
 #include "function.h"
@@ -195,6 +196,8 @@ static int cuda_mapped(struct recorder_bpf *bpf, const struct config *cfg, const
 
 	if (!cfg->cuda || !cuda_is_driver(img->path))
 		return 0;
+	if (!cfg->cuda_asked && cfg->functions && chosen_library(cfg, img->path))
+		return 0;			/* whose functions are recorded as functions: none twice */
 	if (is_stub(img->path))
 		warn("'%s' is not a CUDA driver but the toolkit's stand-in for linking: all calls of it fail", img->path);
 	err = attach(bpf, cfg, img, fd);

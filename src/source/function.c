@@ -17,6 +17,7 @@
 #include "bpflink.h"
 #include "chosen.h"
 #include "config.h"
+#include "cuda.h"
 #include "debug.h"
 #include "filter.h"
 #include "funcargs.h"
@@ -269,6 +270,14 @@ static void say_no_places(const struct config *cfg, const struct image *img)
 		     filter_names_places(cfg->filter) ? "each" : "none");
 }
 
+/* Recorded as such by source/cuda.c, where --cuda was given. */
+static bool is_cuda_call(const struct config *cfg, const struct image *img, const struct func *f)
+{
+	int func = cfg->cuda_asked && img->is_library && cuda_is_driver(img->path) ? cuda_find(f->name) : -1;
+
+	return func >= 0 && cuda_function_of(func)->group & cfg->cuda;
+}
+
 static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img,
 			struct sites *plain, struct sites *args)
 {
@@ -287,7 +296,7 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 		enum left_out why;
 		struct choice c;
 
-		if (!chosen_function(cfg, img, f, &is_named))
+		if (!chosen_function(cfg, img, f, &is_named) || is_cuda_call(cfg, img, f))
 			continue;
 		tally.functions++;
 		c = choose(cfg, img, f, returns, says & FILTER_IF);
