@@ -4,6 +4,7 @@
  */
 #include "base.h"
 #include "out.h"
+#include "sink/tracedat/cudanames.h"
 #include "sink/tracedat/tracedat.h"
 
 struct field {
@@ -15,7 +16,7 @@ struct field {
 struct event_format {
 	uint16_t     id;
 	const char  *system, *name;
-	struct field field[8];
+	struct field field[20];
 	const char  *print;
 };
 
@@ -27,6 +28,25 @@ struct event_format {
 	U("char comm[16]", 8, 16), S("pid_t pid", 24, 4), S("int prio", 28, 4), S("int target_cpu", 32, 4)
 #define WAKEUP_PRINT									\
 	"\"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, REC->target_cpu"
+
+/* Of every call of the CUDA driver: fields, and what its text ends with. */
+#define CUDA_FIELDS									\
+	U("u64 duration", 8, 8), S("s32 result", 16, 4), U("u32 ending", 20, 4),	\
+	U("u32 tgid", 24, 4), U("__data_loc char[] api", 28, 4)
+#define CUDA_ENDS_TEXT	" result=%s %llu.%03u us%s"
+#define CUDA_ENDS									\
+	"__print_symbolic(REC->result, " CUDA_RESULT_NAMES "), REC->duration / 1000, "	\
+	"REC->duration % 1000, REC->ending ? __print_symbolic(REC->ending, " CUDA_ENDING_NAMES ") : \"\""
+#define CUDA_BY_TEXT	CUDA_ENDS_TEXT " by %s"
+#define CUDA_BY		CUDA_ENDS ", __get_str(api)"
+#define CUDA_FLAGS_TEXT	"%s%s"
+#define CUDA_FLAGS									\
+	"REC->flags ? \" flags=\" : \"\", "						\
+	"REC->flags ? __print_flags(REC->flags, \"|\", " CUDA_FLAG_NAMES ") : \"\""
+#define CUDA_KIND	"__print_symbolic(REC->kind, " CUDA_KIND_NAMES ")"
+#define CUDA_MEMORY_FIELDS								\
+	CUDA_FIELDS, U("u64 ptr", 32, 8), U("u64 bytes", 40, 8), U("u64 stream", 48, 8),	\
+	U("u32 kind", 56, 4), U("u32 flags", 60, 4)
 
 static const struct event_format formats[] = {
 	{ TD_PROCESS_FORK, "sched", "sched_process_fork", {
@@ -93,6 +113,45 @@ static const struct event_format formats[] = {
 	{ TD_USDT, "user", "usdt", {
 		U("u32 depth", 8, 4), U("u32 tgid", 12, 4), U("__data_loc char[] probe", 16, 4), U("__data_loc char[] args", 20, 4) },
 	  INDENT "%s(%s)\", REC->depth * 2, \"\", __get_str(probe), __get_str(args)" },
+	{ TD_CUDA_LAUNCH, "cuda", "launch", {
+		CUDA_FIELDS, U("u64 func", 32, 8), U("u64 stream", 40, 8), U("u64 seq", 48, 8),
+		U("u32 gx", 56, 4), U("u32 gy", 60, 4), U("u32 gz", 64, 4),
+		U("u32 bx", 68, 4), U("u32 by", 72, 4), U("u32 bz", 76, 4), U("u32 shmem", 80, 4), U("u32 flags", 84, 4),
+		U("__data_loc char[] kernel", 88, 4), U("__data_loc char[] cluster", 92, 4) },
+	  "\"%s<<<(%u,%u,%u),(%u,%u,%u),%u>>>%s%s stream=0x%llx seq=%llu func=0x%llx" CUDA_FLAGS_TEXT CUDA_BY_TEXT "\", "
+	  "__get_str(kernel), REC->gx, REC->gy, REC->gz, REC->bx, REC->by, REC->bz, REC->shmem, "
+	  "__get_dynamic_array_len(cluster) ? \" cluster=\" : \"\", __get_str(cluster), REC->stream, REC->seq, REC->func, "
+	  CUDA_FLAGS ", " CUDA_BY },
+	{ TD_CUDA_GRAPH_LAUNCH, "cuda", "graph_launch", {
+		CUDA_FIELDS, U("u64 exec", 32, 8), U("u64 stream", 40, 8), U("u32 kernels", 48, 4), U("u32 flags", 52, 4) },
+	  "\"exec=0x%llx kernels=%u stream=0x%llx" CUDA_FLAGS_TEXT CUDA_BY_TEXT "\", REC->exec, REC->kernels, REC->stream, "
+	  CUDA_FLAGS ", " CUDA_BY },
+	{ TD_CUDA_MEMCPY, "cuda", "memcpy", {
+		CUDA_FIELDS, U("u64 dst", 32, 8), U("u64 src", 40, 8), U("u64 bytes", 48, 8), U("u64 stream", 56, 8),
+		U("u32 kind", 64, 4), U("u32 flags", 68, 4) },
+	  "\"%s %llu bytes 0x%llx -> 0x%llx stream=0x%llx" CUDA_FLAGS_TEXT CUDA_BY_TEXT "\", " CUDA_KIND ", REC->bytes, "
+	  "REC->src, REC->dst, REC->stream, " CUDA_FLAGS ", " CUDA_BY },
+	{ TD_CUDA_MEMSET, "cuda", "memset", { CUDA_MEMORY_FIELDS },
+	  "\"%llu bytes at 0x%llx stream=0x%llx" CUDA_FLAGS_TEXT CUDA_BY_TEXT "\", REC->bytes, REC->ptr, REC->stream, "
+	  CUDA_FLAGS ", " CUDA_BY },
+	{ TD_CUDA_ALLOC, "cuda", "alloc", { CUDA_MEMORY_FIELDS },
+	  "\"%s %llu bytes at 0x%llx stream=0x%llx" CUDA_FLAGS_TEXT CUDA_BY_TEXT "\", " CUDA_KIND ", REC->bytes, REC->ptr, "
+	  "REC->stream, " CUDA_FLAGS ", " CUDA_BY },
+	{ TD_CUDA_FREE, "cuda", "free", { CUDA_MEMORY_FIELDS },
+	  "\"%s 0x%llx stream=0x%llx" CUDA_FLAGS_TEXT CUDA_BY_TEXT "\", " CUDA_KIND ", REC->ptr, REC->stream, "
+	  CUDA_FLAGS ", " CUDA_BY },
+	{ TD_CUDA_SYNC, "cuda", "sync", {
+		CUDA_FIELDS, U("u64 stream", 32, 8), U("u64 event", 40, 8), U("u32 kind", 48, 4), U("u32 flags", 52, 4) },
+	  "\"%s 0x%llx" CUDA_FLAGS_TEXT CUDA_BY_TEXT "\", " CUDA_KIND ", REC->stream | REC->event, " CUDA_FLAGS ", " CUDA_BY },
+	{ TD_CUDA_MODULE, "cuda", "module", {
+		CUDA_FIELDS, U("u64 handle", 32, 8), U("u64 of", 40, 8), U("__data_loc char[] image", 48, 4),
+		U("__data_loc char[] name", 52, 4) },
+	  "\"%s%shandle=0x%llx of=0x%llx%s%s" CUDA_BY_TEXT "\", __get_str(name), "
+	  "__get_dynamic_array_len(name) ? \" \" : \"\", REC->handle, REC->of, "
+	  "__get_dynamic_array_len(image) ? \" image=\" : \"\", __get_str(image), " CUDA_BY },
+	{ TD_CUDA_CALL, "cuda", "call", {
+		CUDA_FIELDS, U("__data_loc char[] args", 32, 4), U("u32 flags", 36, 4) },
+	  "\"%s(%s)" CUDA_FLAGS_TEXT CUDA_ENDS_TEXT "\", __get_str(api), __get_str(args), " CUDA_FLAGS ", " CUDA_ENDS },
 	{ TD_LOST, "recorder", "lost", {
 		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8), U("u64 event", 32, 8),
 		U("u64 cuda", 40, 8) },

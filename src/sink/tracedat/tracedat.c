@@ -245,6 +245,21 @@ static int on_sys_exit(struct sink *s, struct td_task *u, const struct event *ev
 	return put(s, ev->rec->cpu, ev->time);
 }
 
+/* ---- calls of the CUDA driver ---- */
+
+static int on_cuda(struct sink *s, struct td_task *u, const struct event *ev)
+{
+	size_t n = td_cuda_events(ev);
+	int err = 0;
+
+	(void)u;
+	for (size_t i = 0; i < n && !err; i++) {
+		td_use(&s->used, td_cuda(&s->p, ev, i));
+		err = put(s, ev->rec->cpu, ev->time);
+	}
+	return err;
+}
+
 /* ---- tasks ---- */
 
 static int on_task_new(struct sink *s, struct td_task *u, const struct event *ev)
@@ -352,6 +367,8 @@ static int (*const on_event[REC_KINDS])(struct sink *s, struct td_task *u, const
 	[REC_FUNC_ENTRY] = on_func_entry,
 	[REC_FUNC_EXIT]	 = on_func_exit,
 	[REC_USDT]	 = on_usdt,
+	[REC_CUDA_ENTRY] = on_cuda,
+	[REC_CUDA_EXIT]	 = on_cuda,
 };
 
 /* Of a task whose program is not known yet there may be an event: its exec. */
@@ -482,7 +499,8 @@ const struct sink_ops sink_tracedat = {
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_NAME) |
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
 			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |
-			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST) | SINK_WANTS(REC_EVENT),
+			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST) | SINK_WANTS(REC_EVENT) |
+			  SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT),
 	.events		= EVENT_BIT(EVENT_SCHED_SWITCH) | EVENT_BIT(EVENT_SCHED_WAKEUP) | EVENT_BIT(EVENT_SCHED_WAKEUP_NEW) |
 			  EVENT_BIT(EVENT_SCHED_MIGRATE) | EVENT_BIT(EVENT_SIGNAL_GENERATE) | EVENT_BIT(EVENT_SIGNAL_DELIVER),
 	.open		= td_open,

@@ -8,6 +8,7 @@
  *	formats.c	the events there are, described as tracefs describes its own
  *	syscalls.c	those of system calls: one pair for each that occurs
  *	kevents.c	those of the kernel's own tracepoints
+ *	cuda.c		those of calls of the CUDA driver
  *	values.c	arguments and results of functions as text
  *	tasks.c		what is told of tasks and processes beside their events
  *	meta.c		all that the file holds besides events
@@ -103,6 +104,16 @@ enum td_id {
 	TD_FUNC_ENTRY	= 20000,
 	TD_FUNC_EXIT,
 	TD_USDT,
+	TD_CUDA		= 20010,
+	TD_CUDA_LAUNCH	= TD_CUDA,
+	TD_CUDA_MEMCPY,
+	TD_CUDA_MEMSET,
+	TD_CUDA_ALLOC	= 20014,	/* 20013 is kept for times on the device */
+	TD_CUDA_FREE,
+	TD_CUDA_SYNC,
+	TD_CUDA_MODULE,
+	TD_CUDA_CALL,
+	TD_CUDA_GRAPH_LAUNCH,
 	TD_LOST		= 20200,
 	TD_IDS		= 32768
 };
@@ -152,6 +163,12 @@ uint16_t td_kevent(struct td_payload *p, const struct rec_event *rec);	/* return
 /* Of those by name: how many systems there are, and their formats. */
 unsigned td_kevents_systems(const struct tracepoints *tps, const struct td_used *used);
 int	 td_kevents_formats(struct out *o, const struct tracepoints *tps, const struct td_used *used);
+
+/* ---- cuda.c ---- */
+
+/* Of an event of a call of the CUDA driver: how many of ours it makes; 0: it is another's turn. */
+size_t	 td_cuda_events(const struct event *ev);
+uint16_t td_cuda(struct td_payload *p, const struct event *ev, size_t n);	/* the @n-th; returns the id it got */
 
 /* ---- values.c ---- */
 
