@@ -93,6 +93,15 @@ check "a filter finds what has failed" equal "$(report one.dat -F 'launch: resul
 	"$(said '$1 == "launch" && $11 != 0 { n++ } END { print n }')"
 check "nothing is told that trace-cmd does not understand" equal "$(grep -cE 'UNKNOWN|FAILED|unseen' one.report)" 0
 
+all=$(grep -c ' \[0' one.report)
+check "version 6 has as many" equal "$(trace-cmd convert --file-version 6 -i one.dat -o six.dat > /dev/null 2>&1; report six.dat | grep -c ' \[0')" "$all"
+if kshark=$(ls /usr/lib/*/libkshark.so 2> /dev/null) && [ -d /usr/include/kernelshark ] && gcc -o kshark "$LIVE/tracedat.c" \
+	-I/usr/include/kernelshark $(pkg-config --cflags libtracecmd libtraceevent libtracefs 2> /dev/null) "$kshark" 2> kshark.err; then
+	check "KernelShark's library reads as many" equal "$(./kshark one.dat)" "$all"
+else
+	skip "KernelShark's library" "libkshark-dev is not there"
+fi
+
 # --- graphs ---
 cuda graph --no-functions -- "$PROGRAMS/cugraph" 7
 check "graphs: kernels that ran" diff <(kernels graph -v flags=captured) <(sums launch driver.out)
