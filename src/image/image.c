@@ -276,7 +276,7 @@ static int read_all(struct reader *r, int fd)
 	err = err ?: find_spans(r);
 	err = err ?: symbols_read(r);
 	err = err ?: walker_read(r);
-	err = err ?: !r->facts_only ? read_functions(r) : symbols_sort(r) ?: r->wants_sites ? sites_choose(r) : 0;
+	err = err ?: !r->facts_only ? read_functions(r) : symbols_sort(r) ?: r->wants_sites ? sites_start(r) : 0;
 	return err ?: make_functions(r);
 }
 

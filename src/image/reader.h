@@ -105,6 +105,7 @@ int symbols_sort(struct reader *r);		/* by address, one of each */
 int slots_read(struct reader *r);		/* before plt_read() and sites_choose() */
 int plt_read(struct reader *r);
 int sites_choose(struct reader *r);		/* found[] sorted by then */
+int sites_start(struct reader *r);		/* their first instructions, whatever those cost; symbols sorted by then */
 
 /* The functions that DWARF tells of; dwarf.c. -ENOENT: it has none. */
 int dwarf_read(struct debug **ret, const struct elf *e, uint64_t load_addr, bool wants_lines);

@@ -44,6 +44,11 @@ static enum site_class class_of(uint32_t insn)
 	return SITE_DEAR;
 }
 
+int sites_start(struct reader *r)
+{
+	return sites_choose(r);
+}
+
 int sites_choose(struct reader *r)
 {
 	for (size_t i = 0; i < r->found_count; i++) {

@@ -499,6 +499,27 @@ static void choose_one(const ZydisDecoder *full, const ZydisDecoder *minimal, co
 		f->flags |= FUNC_TINY;
 }
 
+int sites_start(struct reader *r)
+{
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (size_t i = 0; i < r->found_count; i++) {
+		struct found *f = &r->found[i];
+		const struct code *code = reader_code(r, f->addr);
+		uint64_t at = code ? f->addr - code->piece.addr : 0;
+		struct step s;
+
+		f->site = f->addr;
+		f->site_class = SITE_REFUSED;
+		/* A nop of five bytes may be rewritten, which some kernels get wrong (nop5_site): not here. */
+		if (code && look(&decoder, code->piece.data + at, MIN(code->piece.len - at, (uint64_t)INSN_MAX), &s) &&
+		    !s.is_nop5)
+			f->site_class = s.class;
+	}
+	return 0;
+}
+
 int sites_choose(struct reader *r)
 {
 	ZydisDecoder full, minimal;

@@ -115,17 +115,15 @@ static bool is_stub(const char *path)
 	return strstr(path, "/stubs/libcuda.so");
 }
 
-/* Where the words of the call are still as they were at its start. */
-static unsigned long site_of(const struct config *cfg, const struct image *img, const struct func *f)
-{
-	if (f->nop5_site && (cfg->nop5 || kernel_has(HAVE_NOP5_FORK_SAFE)))
-		return f->nop5_site;
-	return f->flags & FUNC_ARGS_GONE ? image_offset(img, f) : f->site;
-}
-
 static bool is_wanted(const struct config *cfg, const struct func *f, int func)
 {
 	return func >= 0 && cuda_function_of(func)->group & cfg->cuda && !(f->flags & FUNC_PLT);
+}
+
+/* The first instruction is the site, where the words of a call are as they were passed. */
+static bool starts_refused(const struct func *f)
+{
+	return f->site_class == SITE_REFUSED || f->flags & FUNC_START_REFUSED;
 }
 
 static void choose_sites(const struct config *cfg, const struct image *img, struct sites *s, uint64_t cookie)
@@ -138,10 +136,10 @@ static void choose_sites(const struct config *cfg, const struct image *img, stru
 		if (!is_wanted(cfg, f, func))
 			continue;
 		p = &cuda_function_of(func)->plan;
-		if (f->site_class == SITE_REFUSED || (f->flags & FUNC_ARGS_GONE && f->flags & FUNC_START_REFUSED))
+		if (starts_refused(f))
 			tally.refused++;
 		else
-			batch_add(p->take || p->out ? &s->with : &s->plain, site_of(cfg, img, f), func | cookie);
+			batch_add(p->take || p->out ? &s->with : &s->plain, image_offset(img, f), func | cookie);
 	}
 }
 
