@@ -287,16 +287,22 @@ static int read_image(struct images *im, struct image **ret, int proc, int fd, c
 	return 0;
 }
 
+/* The writer knows its functions by the numbers they get. */
+static int number_and_tell(struct images *im, struct image *img)
+{
+	img->first_func = im->next_func;
+	im->next_func += img->func_count;
+	return tell_writer(im, img);
+}
+
 static int probe_image(struct images *im, int proc, struct known *k, struct image *img, int fd, const struct probed *p)
 {
 	int err;
 
 	k->has_functions = true;
 	img->since = p ? probed_since(p) : 0;
-	img->first_func = im->next_func;
-	im->next_func += img->func_count;
 	debuginfo_read(im->child, im->cfg, img, proc, fd);
-	err = tell_writer(im, img);
+	err = number_and_tell(im, img);
 	gate_attaching(true);
 	err = err ?: tell_mapped(im, k, img, fd);
 	err = err ?: attach_sources(im, img, fd);
@@ -352,6 +358,7 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 {
 	struct probed *p = probed_find(fd);
 	bool is_chosen = im->cfg->functions && chosen_library(im->cfg, path);
+	enum image_depth depth;
 	struct image_id seen;
 	struct image *img;
 	struct known *k;
@@ -366,8 +373,8 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 		warn("'%s' was rewritten, and its old probes stay: who maps it may die of them", path);
 		return 1;
 	}
-	err = read_image(im, &img, proc, fd, path, given ?: &seen, is_chosen ? IMAGE_FUNCTIONS :
-			 im->cfg->cuda && cuda_is_driver(path) ? IMAGE_DRIVER : IMAGE_FACTS);
+	depth = is_chosen ? IMAGE_FUNCTIONS : im->cfg->cuda && cuda_is_driver(path) ? IMAGE_DRIVER : IMAGE_FACTS;
+	err = read_image(im, &img, proc, fd, path, given ?: &seen, depth);
 	if (err) {
 		detail("returns are not probed where '%s' is mapped: %s", path, strerror(-err));
 		k->is_mapped = k->forbids_returns = true;
@@ -377,8 +384,9 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 	if (is_chosen) {
 		err = probe_image(im, proc, k, img, fd, probed_file(fd));
 	} else {
+		err = depth == IMAGE_DRIVER ? number_and_tell(im, img) : 0;
 		gate_attaching(true);
-		err = tell_mapped(im, k, img, fd);
+		err = err ?: tell_mapped(im, k, img, fd);
 		gate_attaching(false);
 	}
 	forbids_returns = k->forbids_returns;

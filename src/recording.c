@@ -478,6 +478,9 @@ static void say_summary(const struct recording *r)
 	for (const struct source_ops *const *s = sources; *s; s++)
 		if ((*s)->summary)
 			(*s)->summary();
+	if (r->counts.cuda_unseen)
+		warn("the CUDA driver gave %lu function%s of its own by cuGetProcAddress() that %s not exported: calls are not seen",
+		     r->counts.cuda_unseen, r->counts.cuda_unseen == 1 ? "" : "s", r->counts.cuda_unseen == 1 ? "is" : "are");
 	if (r->counts.inferred)
 		say("ends inferred from the stack: %lu", r->counts.inferred);
 	output_summary(r->output);

@@ -575,6 +575,26 @@ static int on_cuda_entry(struct tracker *tr, struct task *t, const struct rec_hd
 	return err ?: calls_enter(&tr->calls, t, rec, &call);
 }
 
+/*
+ * cuGetProcAddress() was asked for a function that is recorded. What it gave is exported and so probed, as far as is
+ * known of drivers; else calls of it are not seen, which is counted.
+ */
+static void check_given(struct tracker *tr, const struct session *s, const struct cuda_call *c, uint64_t addr)
+{
+	char newer[CUDA_SYMBOL_MAX];
+
+	snprintf(newer, sizeof(newer), "%s_v2", c->name ?: "");
+	if (!addr || !c->name || (cuda_find(c->name) < 0 && cuda_find(newer) < 0))
+		return;
+	for (const struct map *m = s->map; m < s->map + s->map_count; m++) {
+		const struct func *f = m->image && addr - m->start < m->end - m->start ? image_func_at(m->image, addr - m->start) : NULL;
+
+		if (f && m->start + f->addr == addr && cuda_find(f->name) >= 0)
+			return;
+	}
+	tr->counts.cuda_unseen++;
+}
+
 static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	const struct rec_cuda_exit *r = (const void *)rec;
@@ -582,9 +602,13 @@ static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	bool is_it = gave && gave->func == r->func;
 	int err = is_it ? cuda_call_leave(gave, r) : 0;
 
+	if (is_it)
+		check_given(tr, t->session, gave, gave->fn->does == CUDA_DOES_RESOLVE ? r->out : 0);
 	cuda_call_free(gave);
 	if (err || is_it)
 		return err;
+	if (t->depth && t->call[t->depth - 1].cuda && t->call[t->depth - 1].cuda->fn->does == CUDA_DOES_RESOLVE)
+		check_given(tr, t->session, t->call[t->depth - 1].cuda, r->out);
 	return calls_exit_function(&tr->calls, t, rec, REC_CUDA_ENTRY, r->func, r->sp);
 }
 

@@ -21,6 +21,7 @@ struct tracker_counts {
 	uint64_t functions, syscalls;	/* entries */
 	uint64_t probes;	/* hits of USDT probes */
 	uint64_t cuda;		/* calls of the CUDA driver */
+	uint64_t cuda_unseen;	/* functions that it gave by cuGetProcAddress() and that are not probed */
 	uint64_t inferred;	/* calls whose end was not seen but shown by a later record */
 	uint64_t unmatched;	/* ends of calls that were not open */
 	uint64_t kernel_events;		/* of the kernel's own tracepoints */
