@@ -61,13 +61,13 @@ static uint64_t symbol_offset(const char *file, const char *name)
 	if (fd < 0 || !(elf = elf_begin(fd, ELF_C_READ, NULL)))
 		die(file);
 	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB)
+		if (!gelf_getshdr(scn, &sh) || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
 			continue;
 		for (size_t i = 0; i < sh.sh_size / sh.sh_entsize; i++) {
 			const char *found = gelf_getsym(elf_getdata(scn, NULL), i, &sym) ?
 					    elf_strptr(elf, sh.sh_link, sym.st_name) : NULL;
 
-			if (found && !strcmp(found, name))
+			if (found && sym.st_shndx != SHN_UNDEF && !strcmp(found, name))
 				return file_offset(elf, sym.st_value);
 		}
 	}

@@ -48,7 +48,8 @@ static CUresult get_proc(const char *name, void **ret, int version, uint64_t fla
 	if (status)
 		*status = best ? CU_GET_PROC_ADDRESS_SUCCESS :
 			  known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-	return best ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	/* Driver 580 says no error when it knows the name and has none old enough. */
+	return known ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 EXPORT(cuGetProcAddress, (const char *name, void **ret, int version, uint64_t flags),
