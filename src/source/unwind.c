@@ -10,9 +10,6 @@
 #include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#if defined(__x86_64__)
-#include <Zydis/Zydis.h>
-#endif
 
 #include "base.h"
 #include "bpflink.h"
@@ -27,6 +24,7 @@
 #include "source/links.h"
 #include "source/ownstack.h"
 #include "source/probed.h"
+#include "source/retsites.h"
 #include "source/rows.h"
 #include "unwind.h"
 
@@ -78,36 +76,6 @@ static void add_site(unsigned long *site, unsigned *count, unsigned long offset)
 		site[(*count)++] = offset;
 }
 
-#if defined(__x86_64__)
-/* The returns of the function whose code is @code, at @offset of its file. */
-static void add_returns(struct sites *s, const uint8_t *code, size_t len, unsigned long offset)
-{
-	ZydisDecoder decoder;
-	ZydisDecodedInstruction insn;
-	size_t at = 0;
-
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	while (at < len && ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + at, len - at, &insn))) {
-		if (insn.mnemonic == ZYDIS_MNEMONIC_RET)
-			add_site(s->end, &s->ends, offset + at);
-		at += insn.length;
-	}
-}
-#else
-#define INSN_RET	0xd65f03c0u	/* ret x30 */
-
-static void add_returns(struct sites *s, const uint8_t *code, size_t len, unsigned long offset)
-{
-	for (size_t at = 0; at + 4 <= len; at += 4) {
-		uint32_t insn;
-
-		memcpy(&insn, code + at, 4);
-		if (insn == INSN_RET)
-			add_site(s->end, &s->ends, offset + at);
-	}
-}
-#endif
-
 /*
  * The first instruction of a function built with -fcf-protection is endbr64,
  * which the kernel has to single-step; the next one is as good a place.
@@ -125,6 +93,7 @@ static unsigned long past_endbr(int fd, unsigned long offset)
 static void add_point(struct sites *s, const struct point *p, int fd, unsigned long offset, uint64_t size)
 {
 	uint8_t code[BODY_MAX];
+	bool whole;
 	ssize_t n;
 
 	if (p->when == ENDS) {
@@ -136,7 +105,7 @@ static void add_point(struct sites *s, const struct point *p, int fd, unsigned l
 		return;
 	n = pread(fd, code, MIN(size, (uint64_t)sizeof(code)), offset);
 	if (n > 0)
-		add_returns(s, code, n, offset);
+		s->ends += ret_sites(code, n, offset, s->end + s->ends, SITES_MAX - s->ends, &whole);
 }
 
 static const struct point *point_of(const char *name)
