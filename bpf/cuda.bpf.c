@@ -95,8 +95,8 @@ static __noinline __u64 take_out(struct cuda_task *c, __u64 sp)
 	return 0;
 }
 
-/* What a call has given whose return is not probed: it is there by the time the task makes its next. */
-static __noinline int tell_given(struct task_state *t)
+/* What a call has given whose return is not probed: it is there where that returns, or by the time the task makes its next. */
+static __noinline int tell_given(struct task_state *t, __u32 result)
 {
 	struct cuda_task *c = cuda_task(bpf_get_current_task_btf());
 	struct rec_cuda_exit *r;
@@ -108,9 +108,9 @@ static __noinline int tell_given(struct task_state *t)
 	if (!r)
 		return 0;
 	r->func = c->unseen_func;
-	r->result = CUDA_NO_RESULT;
+	r->result = result;
 	r->sp = c->unseen.sp;
-	if (bpf_probe_read_user(&r->out, sizeof(r->out), (void *)c->unseen.at))
+	if ((result && result != CUDA_NO_RESULT) || bpf_probe_read_user(&r->out, sizeof(r->out), (void *)c->unseen.at))
 		r->out = 0;
 	rec_end(r);
 	return 0;
@@ -252,7 +252,7 @@ static __noinline int enter(struct task_state *t, struct pt_regs *ctx, __u32 fun
 	if (!t || !p)
 		return 1;
 	if (t->flags & TASK_CUDA_GAVE)
-		tell_given(t);
+		tell_given(t, CUDA_NO_RESULT);
 	r = rec_begin(t, CLASS_CUDA, REC_CUDA_ENTRY, sizeof(*r));
 	if (!r)
 		return 1;
@@ -276,7 +276,7 @@ static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u3
 		return 1;
 	}
 	if (t->flags & TASK_CUDA_GAVE)
-		tell_given(t);
+		tell_given(t, CUDA_NO_RESULT);
 	read_words(&c->rec, ctx, sp, p->words);
 	if (p->out && flags & REC_F_NO_EXIT)
 		keep_unseen(t, c, func, sp, word(&c->rec, p->out - 1));
@@ -289,6 +289,15 @@ static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u3
 	c->rec.sp = sp;
 	return !rec_send(t, CLASS_CUDA, REC_CUDA_ENTRY, flags, &c->rec.hdr, sizeof(c->rec) + c->len,
 			 sizeof(c->rec) + sizeof(c->text));
+}
+
+static __noinline int cuda_lost(void)
+{
+	struct task_state *t = my_task();
+
+	if (t)
+		count_lost(t, CLASS_CUDA);
+	return 0;
 }
 
 static __noinline int leave(struct task_state *t, struct pt_regs *ctx, __u32 func)
@@ -316,6 +325,27 @@ static __noinline int leave(struct task_state *t, struct pt_regs *ctx, __u32 fun
 	return 0;
 }
 
+/* Of what gives nothing. What is probed at its return was recorded at its entry: nobody need be asked again. */
+static __always_inline int leave_plain(struct pt_regs *ctx, __u32 func)
+{
+	void *ring = ring_of_this_cpu();
+	struct rec_cuda_exit *r = NULL;
+
+	if (!recording)
+		return 0;
+	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
+		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
+	if (!r)
+		return cuda_lost();
+	rec_fill(&r->hdr, REC_CUDA_EXIT, sizeof(*r));
+	r->func = func;
+	r->result = function_result(ctx);
+	r->sp = user_sp(ctx) - RETURN_POPS;
+	r->out = 0;
+	rec_end(r);
+	return 0;
+}
+
 typedef int enter_fn(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp);
 
 /* As function_session: of an entry that was lost the return is not probed, so it is lost too. */
@@ -330,7 +360,7 @@ static __always_inline int session(struct pt_regs *ctx, enter_fn *fn)
 
 	if (!t)
 		return 1;
-	if (is_return(ctx))
+	if (is_return(ctx))		/* of what gives something */
 		return leave(t, ctx, func);
 	returns = returns_probed(t, task) && is_home(t, task, sp);
 	flags = returns ? entry_flags(task, ctx, sp) : REC_F_NO_EXIT;
@@ -345,7 +375,7 @@ static __always_inline int session(struct pt_regs *ctx, enter_fn *fn)
 SEC("?uprobe")
 int cuda_session(struct pt_regs *ctx)
 {
-	return session(ctx, enter);
+	return is_return(ctx) ? leave_plain(ctx, bpf_get_attach_cookie(ctx)) : session(ctx, enter);
 }
 
 SEC("?uprobe")
@@ -383,6 +413,21 @@ int cuda_exit(struct pt_regs *ctx)
 	struct task_state *t = my_task();
 
 	return t ? leave(t, ctx, bpf_get_attach_cookie(ctx)) : 0;
+}
+
+/* A return instruction of a function that gives something: what it gave is there, where its return is not probed. */
+SEC("?uprobe")
+int cuda_ret(struct pt_regs *ctx)
+{
+	struct task_state *t = my_task();
+	struct cuda_task *c;
+
+	if (!t || !(t->flags & TASK_CUDA_GAVE))
+		return 0;
+	c = cuda_task(bpf_get_current_task_btf());
+	if (c && c->unseen.sp == user_sp(ctx))
+		tell_given(t, function_result(ctx));
+	return 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -19,6 +19,7 @@
 #include "recorder.skel.h"
 #include "source/batch.h"
 #include "source/links.h"
+#include "source/retsites.h"
 #include "source/rows.h"
 #include "unwind.h"
 
@@ -29,10 +30,13 @@ static struct {
 	unsigned without_returns;	/* files */
 } tally;
 
-/* By what is done at entry: nothing is taken along, or something is, or is given. */
+/* By what is done at entry: nothing is taken along, or something is, or is given. Then also where that has been done. */
 struct sites {
-	struct batch plain, with;
+	struct batch plain, with, rets;
 };
+
+#define BODY_MAX	(64u << 10)	/* bytes of a function that is searched for its returns */
+#define RETS_MAX	16		/* of one function */
 
 /* The programs of both kinds at both ends, or for sessions at entry where no return is probed. */
 static const struct way {
@@ -93,6 +97,7 @@ static int cuda_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	load(bpf, w->plain, w->type, false);
 	load(bpf, w->with, w->type, true);
 	load(bpf, w->ret, w->type, false);
+	load(bpf, "cuda_ret", single, false);
 	if (!w->ret) {
 		load(bpf, "cuda_entry", single, false);
 		load(bpf, "cuda_entry_with", single, true);
@@ -126,7 +131,20 @@ static bool starts_refused(const struct func *f)
 	return f->site_class == SITE_REFUSED || f->flags & FUNC_START_REFUSED;
 }
 
-static void choose_sites(const struct config *cfg, const struct image *img, struct sites *s, uint64_t cookie)
+/* Where it returns, for processes in which returns are not probed; of one that is not understood whole, nowhere. */
+static void add_rets(struct sites *s, int fd, const struct image *img, const struct func *f, uint64_t func)
+{
+	__cleanup(free_ptr) uint8_t *code = f->size <= BODY_MAX ? malloc(BODY_MAX) : NULL;
+	unsigned long offset = image_offset(img, f), site[RETS_MAX];
+	ssize_t len = code ? pread(fd, code, f->size, offset) : -1;
+	bool whole = false;
+	unsigned n = len == (ssize_t)f->size ? ret_sites(code, len, offset, site, RETS_MAX, &whole) : 0;
+
+	for (unsigned i = 0; i < n && whole; i++)
+		batch_add(&s->rets, site[i], func);
+}
+
+static void choose_sites(const struct config *cfg, const struct image *img, int fd, struct sites *s, uint64_t cookie)
 {
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
@@ -136,6 +154,8 @@ static void choose_sites(const struct config *cfg, const struct image *img, stru
 		if (!is_wanted(cfg, f, func))
 			continue;
 		p = &cuda_function_of(func)->plan;
+		if (p->out)
+			add_rets(s, fd, img, f, func);
 		if (starts_refused(f))
 			tally.refused++;
 		else
@@ -148,15 +168,17 @@ static int attach_ends(struct recorder_bpf *bpf, const struct way *w, const char
 	const char *plain = returns ? w->plain : "cuda_entry", *with = returns ? w->with : "cuda_entry_with";
 	int type = w->type && !returns ? BPFLINK_UPROBE_MULTI : w->type, err = 0;
 	const struct { const char *prog; const struct batch *b; bool at_return; } part[] = {
+		{ "cuda_ret", &s->rets, false },
 		{ returns ? w->ret : NULL, &s->plain, true }, { returns ? w->ret : NULL, &s->with, true },
 		{ plain, &s->plain, false }, { with, &s->with, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(part) && !err; i++) {
 		struct bpf_program *prog = part[i].prog ? prog_of(bpf, part[i].prog) : NULL;
+		bool is_session = type == BPFLINK_UPROBE_SESSION && part[i].b != &s->rets;
 
 		if (prog && type)
-			err = batch_attach_multi(&links, prog, type, part[i].at_return ? BPFLINK_RETURN : 0, path, part[i].b,
+			err = batch_attach_multi(&links, prog, is_session ? type : BPFLINK_UPROBE_MULTI, part[i].at_return ? BPFLINK_RETURN : 0, path, part[i].b,
 						 &tally.refused);
 		else if (prog)
 			err = batch_attach_singly(&links, prog, part[i].at_return, path, part[i].b, &tally.refused);
@@ -175,9 +197,10 @@ static int attach(struct recorder_bpf *bpf, const struct config *cfg, const stru
 	if (!w)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = batch_create(&s.plain, img->func_count) ?: batch_create(&s.with, img->func_count);
+	err = batch_create(&s.plain, img->func_count) ?: batch_create(&s.with, img->func_count) ?:
+	      batch_create(&s.rets, img->func_count * RETS_MAX);
 	if (!err) {
-		choose_sites(cfg, img, &s, returns ? 0 : COOKIE_NO_EXIT);
+		choose_sites(cfg, img, fd, &s, returns ? 0 : COOKIE_NO_EXIT);
 		tally.files++;
 		tally.functions += s.plain.count + s.with.count;
 		tally.without_returns += !returns;
@@ -185,6 +208,7 @@ static int attach(struct recorder_bpf *bpf, const struct config *cfg, const stru
 	}
 	batch_release(&s.plain);
 	batch_release(&s.with);
+	batch_release(&s.rets);
 	return err;
 }
 
@@ -222,7 +246,7 @@ static void cuda_summary(void)
 		return;
 	say("CUDA: %u functions of %u driver%s probed%s", tally.functions, tally.files,
 	    tally.files == 1 ? "" : "s",
-	    tally.without_returns ? "; without their returns, so results and most names of kernels are not known" : "");
+	    tally.without_returns ? "; without their returns, so most results are not known" : "");
 	if (tally.refused)
 		say("CUDA: %u functions begin with what the kernel refuses to probe, and are not seen", tally.refused);
 }

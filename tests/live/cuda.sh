@@ -70,7 +70,7 @@ check "a wait takes its time" [ "$(uf report --no-pager -d waits.data -f total-m
 check "groups that were not asked for are not there" equal "$(report_calls waits.data cuModuleGetFunction)" 0
 
 # Where returns are not probed, a handle is read at the task's next call; and the other ways of probing.
-for way in --returns=never "--no-feature uprobe-session" "--no-feature uprobe-session,uprobe-multi --cuda=launch,module,sync"; do
+for way in --returns=never "--no-feature uprobe-session" "--no-feature uprobe-session,uprobe-multi --cuda=launch,module"; do
 	run guess.trace --format neutrino $way -- "$PROGRAMS/cuthreads" 2 50
 	check "$way: kernels have their names" diff <(truth_of launch guess.trace.count) \
 		<(python3 "$LIVE/cudarows.py" guess.trace > rows; truth_of launch rows)
