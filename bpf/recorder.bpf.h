@@ -81,6 +81,7 @@ static __always_inline struct task_state *my_task(void)
 }
 
 int count_lost(struct task_state *t, __u32 class);
+int count_lost_many(struct task_state *t, __u32 class, __u32 n);
 int report_lost(struct task_state *t);
 
 static __always_inline void *ring_of_this_cpu(void)

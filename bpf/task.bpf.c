@@ -16,7 +16,7 @@ const volatile bool signals_pause;
 volatile __u32 events_switched;
 volatile bool recording = true;
 
-__noinline int count_lost(struct task_state *t, __u32 class)
+__noinline int count_lost_many(struct task_state *t, __u32 class, __u32 n)
 {
 	struct tally *tally;
 	__u32 zero = 0;
@@ -24,12 +24,17 @@ __noinline int count_lost(struct task_state *t, __u32 class)
 	tally = bpf_map_lookup_elem(&tallies, &zero);
 	if (!tally || class >= REC_CLASSES)
 		return 0;
-	__sync_fetch_and_add(&tally->lost[class], 1);
+	__sync_fetch_and_add(&tally->lost[class], n);
 	if (!t)
 		return 0;
-	t->lost[class]++;
+	t->lost[class] += n;
 	t->flags |= TASK_HAS_LOST;
 	return 0;
+}
+
+__noinline int count_lost(struct task_state *t, __u32 class)
+{
+	return count_lost_many(t, class, 1);
 }
 
 /* Tell how much of the task was lost, ahead of its next record; try again at the one after when even that does not fit. */

@@ -7,6 +7,7 @@
 #ifndef ABOUT_H
 #define ABOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -23,6 +24,7 @@ struct about {
 	double	       load[3];
 	unsigned       string_bytes;	/* -s: at most this much of a text is shown */
 
+	bool	       gpu_times;	/* device times were asked for: REC_CUDA_TIMES may come */
 	struct tracepoints tracepoints;	/* the events EVENT_TRACEPOINT and on */
 	uint64_t       start;		/* ns, CLOCK_MONOTONIC */
 	int64_t	       utc_offset;	/* ns: CLOCK_REALTIME minus CLOCK_MONOTONIC */

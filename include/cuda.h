@@ -200,6 +200,20 @@ struct cuda_process {
 	const char *cmdline;		/* the program's path; lent for the event */
 	void	*slot[SINKS_MAX];	/* one per sink */
 	struct cuda_memory_of *of;	/* what src/cuda/process.c remembers */
+	struct cuda_device *device;	/* --gpu-times: what src/cuda/device.c does; NULL: CUPTI is not there */
+};
+
+#define CUDA_NO_SEQ	UINT64_MAX
+
+/* What CUPTI says of one kernel, copy or set on the device, and what is known of its call: event.device. */
+struct cuda_device_time {
+	struct cuda_process	 *process;	/* lent, as all here */
+	const struct cuda_time	 *time;		/* record.h; kind: CUDA_TIME_KERNEL, _COPY or _SET */
+	const struct cuda_kernel *kernel;	/* NULL: not known */
+	uint64_t		  seq;		/* cuda_launch.seq; CUDA_NO_SEQ: not known, or no kernel */
+	uint64_t		  entry;	/* of the call, ns; 0: not known, nor are the next two */
+	uint64_t		  stream;	/* the handle it was given */
+	uint32_t		  tid;		/* who made it */
 };
 
 #endif

@@ -22,14 +22,15 @@ enum ending {
 };
 
 struct event {
-	const struct rec_hdr *rec;	/* lent; for a call whose end was not seen: the record that showed it */
-	struct task	     *task;	/* NULL with REC_EVENT: it need not be one that is recorded */
+	const struct rec_hdr *rec;	/* lent; NULL with REC_CUDA_TIMES; for a call whose end was not seen: the record that showed it */
+	struct task	     *task;	/* NULL with REC_EVENT and REC_CUDA_TIMES: it need not be one that is recorded */
 	uint64_t	      time;	/* never decreases from one event to the next */
 	uint64_t	      began;	/* of an entry that -t or -C held back: when it was, earlier; else as time */
 	uint16_t	      kind;	/* enum rec_kind: of this event; for an unseen end REC_FUNC_EXIT, REC_SYS_EXIT or REC_CUDA_EXIT */
 	uint16_t	      ending;	/* enum ending; for exits */
 	uint32_t	      depth;	/* entries and exits: the calls open around this one */
 	const struct call    *call;	/* entries and exits: the call; else NULL */
+	const struct cuda_device_time *device;	/* REC_CUDA_TIMES, an event for each time of the device: cuda.h; else NULL */
 };
 
 #endif

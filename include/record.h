@@ -36,6 +36,7 @@ enum rec_kind {
 	REC_EVENT,		/* struct rec_event */
 	REC_CUDA_ENTRY,		/* struct rec_cuda_entry */
 	REC_CUDA_EXIT,		/* struct rec_cuda_exit */
+	REC_CUDA_TIMES,		/* struct rec_cuda_times */
 	REC_KINDS
 };
 
@@ -45,7 +46,7 @@ enum rec_class {
 	CLASS_SYSCALL,
 	CLASS_FUNCTION,		/* and USDT probes */
 	CLASS_EVENT,		/* events of the kernel's own tracepoints */
-	CLASS_CUDA,		/* calls of the CUDA driver */
+	CLASS_CUDA,		/* calls of the CUDA driver, and device times, each of a batch */
 	REC_CLASSES
 };
 
@@ -325,6 +326,50 @@ struct rec_cuda_exit {
 	__u64		out;		/* 8 bytes where cuda_plan.out pointed to; 0: none, or the call failed */
 };
 
+#define CUDA_TIMES_MAX	64	/* of a batch */
+
+/* What an entry of a batch is: --gpu-times, src/inject/cupti.c. */
+enum cuda_time_kind {
+	CUDA_TIME_NONE,
+	CUDA_TIME_CALL,		/* a call of the driver: its number, its thread, when it began and ended */
+	CUDA_TIME_KERNEL,	/* on the device: these three */
+	CUDA_TIME_COPY,
+	CUDA_TIME_SET,
+	CUDA_TIME_STATE,	/* of the library: what, enum cuda_time_state */
+	CUDA_TIME_KINDS
+};
+
+enum cuda_time_state {
+	CUDA_TIMES_READY,	/* comes before all others of a process */
+	CUDA_TIMES_NO_CUPTI,	/* there is no library of it that could be loaded */
+	CUDA_TIMES_BUSY,	/* somebody else has it: correlation is its result */
+	CUDA_TIMES_FAILED,	/* it refused: the same */
+	CUDA_TIMES_DROPPED,	/* it had no memory for records: bytes is how many */
+};
+
+/* Times are ns of CLOCK_MONOTONIC, 0: not known. */
+struct cuda_time {
+	__u64	start, end;
+	__u64	queued;
+	__u64	graph_node;	/* of a graph's node: grows in the order they were made; else 0 */
+	__u64	bytes;		/* copies and sets */
+	__u32	correlation;	/* the number of the call it comes from, in the process */
+	__u32	tid;		/* CUDA_TIME_CALL: as the process itself counts */
+	__u32	device, context, stream;	/* as CUPTI numbers them */
+	__u32	regs;		/* kernels: registers of a thread */
+	__u32	grid[3], block[3];	/* kernels */
+	__u16	kind;		/* enum cuda_time_kind */
+	__u16	what;		/* enum cuda_time_state; of copies CUPTI's kind of copy */
+	__u32	pad;
+};
+
+struct rec_cuda_times {
+	struct rec_hdr	 hdr;
+	__u32		 count;
+	__u32		 pad;
+	struct cuda_time time[];
+};
+
 /* What BPF takes along from a syscall argument. */
 enum sys_take {
 	TAKE_NONE,
@@ -359,6 +404,7 @@ _Static_assert(sizeof(struct rec_usdt) == 120, "no holes");
 _Static_assert(sizeof(struct rec_event) == 32 && sizeof(struct event_sched_switch) == 56, "no holes");
 _Static_assert(sizeof(struct event_signal_generate) == 40 && sizeof(struct event_signal_deliver) == 32, "no holes");
 _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
+_Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 
 #endif

@@ -11,6 +11,7 @@
  */
 #include "base.h"
 #include "cuda/decode.h"
+#include "cuda/device.h"
 #include "cuda/handles.h"
 #include "cuda/process.h"
 
@@ -108,6 +109,7 @@ static void process_free(void *process)
 		return;
 	if (p->of)
 		forget_handles(p->of);
+	device_destroy(p->device);
 	while (p->of && p->of->kernels) {
 		struct kernel *k = p->of->kernels;
 
@@ -455,6 +457,8 @@ int cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct
 	c->is_captured = c->fn->stream || c->launches ? capture_on(c, c->stream) != NULL : false;
 	if (!err)
 		number_launches(c);
+	if (!err && p->device)
+		err = device_called(p->device, c);
 	if (!err && r->hdr.flags & REC_F_NO_EXIT && !c->fn->plan.out)
 		err = takes_effect(c);
 	if (err) {
@@ -580,6 +584,8 @@ int cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r)
 	c->result = r->result;
 	c->ret = r->result == CUDA_NO_RESULT ? 0 : r->hdr.time;
 	c->out = r->out;
+	if (c->process->device)
+		device_returned(c->process->device, c);
 	if (c->memory >= CUDA_MEM_ALLOC && !c->dst)
 		c->dst = c->out;
 	return c->result && c->result != CUDA_NO_RESULT ? 0 : takes_effect(c);

@@ -20,6 +20,7 @@ enum block_type {
 	BLOCK_IMAGE,		/* as image_pack() makes it */
 	BLOCK_ROUND,		/* struct raw_round, then chunk lengths (u64 each), then the chunks */
 	BLOCK_TRACEPOINT,	/* of about: its system, name and format, each ended by a NUL; before that block, in order */
+	BLOCK_GPU_TIMES,	/* of about: empty; before that block, when device times were asked for */
 };
 
 struct block_hdr {
@@ -151,6 +152,8 @@ int raw_seal(struct raw *raw, const struct about *about)
 
 	for (size_t i = 0; about && i < about->tracepoints.count; i++)
 		write_tracepoint(raw, &about->tracepoints.tp[i]);
+	if (about && about->gpu_times)
+		begin_block(raw, BLOCK_GPU_TIMES, 0);
 	err = about ? write_about(raw, about) : 0;
 
 	err = out_seal(raw->out) ?: err;
@@ -313,6 +316,7 @@ int raw_about(int fd, struct about **ret)
 		err = read_block(fd, at, &h, &body, &next);
 		if (!err && h.type == BLOCK_TRACEPOINT)
 			err = unpack_tracepoint(a, body, h.bytes);
+		a->gpu_times |= !err && h.type == BLOCK_GPU_TIMES;
 		if (err || h.type != BLOCK_ABOUT)
 			continue;
 		err = unpack_about(a, body, h.bytes, head);

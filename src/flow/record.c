@@ -27,6 +27,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_EVENT,	    rec_event,	    CLASS_EVENT),
 	ROW(REC_CUDA_ENTRY, rec_cuda_entry, CLASS_CUDA),
 	ROW(REC_CUDA_EXIT,  rec_cuda_exit,  CLASS_CUDA),
+	ROW(REC_CUDA_TIMES, rec_cuda_times, CLASS_CUDA),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -180,6 +181,11 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 	}
 	case REC_CUDA_EXIT:
 		return ((const struct rec_cuda_exit *)rec)->func < CUDA_FUNCTIONS_MAX;
+	case REC_CUDA_TIMES: {
+		const struct rec_cuda_times *r = (const void *)rec;
+
+		return r->count <= CUDA_TIMES_MAX && r->count * sizeof(r->time[0]) <= (size_t)(end - (const char *)r->time);
+	}
 	case REC_TASK_LOST:
 	case REC_LOST:
 		return counts_are_sane((const void *)rec);

@@ -6,6 +6,7 @@
  * is made when its first record comes.
  */
 #include "base.h"
+#include "cuda/device.h"
 #include "cuda/process.h"
 #include "event.h"
 #include "flow/calls.h"
@@ -325,6 +326,51 @@ static int tell(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 	return segment_event(tr->segment, &ev);
 }
 
+/* ---- times of the device ---- */
+
+static int tell_device(void *ctx, const struct cuda_device_time *d)
+{
+	struct tracker *tr = ctx;
+	struct event ev = { .time = tr->calls.time, .began = tr->calls.time, .kind = REC_CUDA_TIMES, .device = d };
+
+	tr->counts.events++;
+	return segment_event(tr->segment, &ev);
+}
+
+static int device_ends(struct tracker *tr, struct cuda_process *p)
+{
+	int err = p->device ? device_finish(p, tell_device, tr) : 0;
+
+	device_destroy(TAKE(p->device));
+	return err;
+}
+
+static int on_state(struct tracker *tr, struct cuda_process *p, const struct cuda_time *t)
+{
+	struct gputime_counts *n = &tr->counts.gpu;
+
+	switch (t->what) {
+	case CUDA_TIMES_READY:
+		n->ready++;
+		return p->device ? 0 : device_create(&p->device, n);
+	case CUDA_TIMES_NO_CUPTI:
+		n->no_cupti++;
+		return 0;
+	case CUDA_TIMES_BUSY:
+		n->busy++;
+		return 0;
+	case CUDA_TIMES_FAILED:
+		n->failed++;
+		n->error = t->correlation;
+		return 0;
+	case CUDA_TIMES_DROPPED:
+		n->dropped += t->bytes;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
 /* ---- a handler per kind ---- */
 
 static int on_task_new(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
@@ -362,8 +408,12 @@ static int on_task_exec(struct tracker *tr, struct task *t, const struct rec_hdr
 	err = err ?: calls_close_all(&tr->calls, t, rec);
 	if (err)
 		return err;
-	if (cuda_process_find(tr->cuda, t->pid))
+	if (cuda_process_find(tr->cuda, t->pid)) {
+		err = device_ends(tr, cuda_process_find(tr->cuda, t->pid));
 		cuda_process_exec(cuda_process_find(tr->cuda, t->pid));
+		if (err)
+			return err;
+	}
 	if (t->session->map_count || t->session->pid != t->pid)	/* else it was made for this exec */
 		t->session = session_create(tr, rec->pid, tr->calls.time);
 	if (!t->session)
@@ -395,7 +445,7 @@ static int on_task_name(struct tracker *tr, struct task *t, const struct rec_hdr
 /* The last task of @pid has ended, or all has. */
 static int cuda_ends(struct tracker *tr, struct cuda_process *p)
 {
-	int err = p ? segment_cuda_end(tr->segment, p) : 0;
+	int err = p ? device_ends(tr, p) ?: segment_cuda_end(tr->segment, p) : 0;
 
 	if (p)
 		cuda_process_drop(tr->cuda, p);
@@ -612,6 +662,22 @@ static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	return calls_exit_function(&tr->calls, t, rec, REC_CUDA_ENTRY, r->func, r->sp);
 }
 
+/* A thread of CUPTI's brings them, whatever it is in the middle of. */
+static int on_cuda_times(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_times *r = (const void *)rec;
+	struct cuda_process *p = cuda_process_of(tr, t);
+	int err = p ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < r->count && !err; i++) {
+		if (r->time[i].kind == CUDA_TIME_STATE)
+			err = on_state(tr, p, &r->time[i]);
+		else if (p->device)
+			err = device_time(p, &r->time[i], tell_device, tr);
+	}
+	return err;
+}
+
 /* An event within the call it is in: what its stack pointer shows to have been left is closed first. */
 static int on_usdt(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
@@ -647,6 +713,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_USDT]	 = on_usdt,
 	[REC_CUDA_ENTRY] = on_cuda_entry,
 	[REC_CUDA_EXIT]	 = on_cuda_exit,
+	[REC_CUDA_TIMES] = on_cuda_times,
 };
 
 static int on_lost(struct tracker *tr, const struct rec_lost *r)

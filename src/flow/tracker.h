@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "gputime.h"
 #include "record.h"
 
 struct image;
@@ -22,6 +23,7 @@ struct tracker_counts {
 	uint64_t probes;	/* hits of USDT probes */
 	uint64_t cuda;		/* calls of the CUDA driver */
 	uint64_t cuda_unseen;	/* functions that it gave by cuGetProcAddress() and that are not probed */
+	struct gputime_counts gpu;
 	uint64_t inferred;	/* calls whose end was not seen but shown by a later record */
 	uint64_t unmatched;	/* ends of calls that were not open */
 	uint64_t kernel_events;		/* of the kernel's own tracepoints */

@@ -9,8 +9,8 @@ import sys
 
 TASK, SYSCALL, FUNCTION, EVENT, CUDA = range(5)
 CLASS = {1: TASK, 2: TASK, 3: TASK, 4: TASK, 5: TASK, 6: SYSCALL, 7: SYSCALL, 8: FUNCTION, 9: FUNCTION,
-         13: FUNCTION, 14: FUNCTION, 16: EVENT, 17: CUDA, 18: CUDA}
-REC_FUNC_EXIT, REC_TASK_LOST, REC_LOST = 9, 10, 11
+         13: FUNCTION, 14: FUNCTION, 16: EVENT, 17: CUDA, 18: CUDA, 19: CUDA}
+REC_FUNC_EXIT, REC_TASK_LOST, REC_LOST, REC_CUDA_TIMES = 9, 10, 11, 19
 BLOCK_ROUND = 3
 
 
@@ -40,7 +40,8 @@ def main():
                 for rec, body in records(data[begin:begin + length]):
                     returns += rec == REC_FUNC_EXIT
                     if rec in CLASS:
-                        stored[CLASS[rec]] += 1
+                        # A batch of device times counts as many as it holds.
+                        stored[CLASS[rec]] += struct.unpack_from("=I", body)[0] if rec == REC_CUDA_TIMES else 1
                     elif rec in (REC_LOST, REC_TASK_LOST):
                         into = lost if rec == REC_LOST else task_lost
                         for i, n in enumerate(struct.unpack_from("=5Q", body)):
