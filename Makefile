@@ -6,6 +6,7 @@ BPFTOOL	?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 CFLAGS	?= -O2 -g
 PREFIX	?= $(or $(prefix),/usr/local)
 BINDIR	?= $(PREFIX)/bin
+LIBDIR	?= $(PREFIX)/lib/recorder
 B	:= build
 
 HOST	:= $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
@@ -19,7 +20,7 @@ LZMA	:= $(shell pkg-config --exists liblzma && echo 1)# without it .gnu_debugdat
 override CFLAGS += $(if $(LZMA),-DHAVE_LZMA) $(if $(ZSTD),-DHAVE_ZSTD)
 LDLIBS	:= -lbpf -ldw -lelf -lz -liberty $(if $(LZMA),-llzma) $(if $(ZSTD),-lzstd) $(if $(filter x86,$(HOST)),-lZydis) -lpthread
 
-SRC	:= $(shell find src -name '*.c')
+SRC	:= $(shell find src -name '*.c' -not -path 'src/inject/*')
 OBJ	:= $(SRC:%.c=$B/%.o)
 BPFOBJ	 = $(patsubst bpf/%.bpf.c,$B/bpf-$(ARCH)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 UNIT	:= $(patsubst %.c,$B/%.o,$(wildcard tests/unit/*.c))
@@ -30,10 +31,15 @@ ifneq ($V,1)
 say	= @printf '  %-5s %s\n' $1 $(patsubst $B/%,%,$@);
 endif
 
-all: recorder						## build ./recorder
+all: recorder librecorder_cupti.so			## build ./recorder, and what --gpu-times loads
 
 recorder: $(OBJ)
 	$(call say,LINK)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+# Loaded into the recorded program, so it needs nothing but the C library: no CUDA to build it, none to link with.
+librecorder_cupti.so: src/inject/cupti.c
+	@mkdir -p $B/src/inject
+	$(call say,CC)$(CC) $(CFLAGS) -MF $B/$(<:.c=.d) -fPIC -shared -fvisibility=hidden -o $@ $< -ldl -lpthread
 
 $B/%.o: %.c $B/recorder.skel.h
 	@mkdir -p $(@D)
@@ -68,14 +74,14 @@ demo:							## install what is missing, build, record examples/hello, show it
 
 check:							## install what tests need, build, and pass them; the live ones need root
 	@tests/deps/install test
-	@$(MAKE) --no-print-directory recorder $B/unit bpf ARCH=$(HOST)
+	@$(MAKE) --no-print-directory recorder librecorder_cupti.so $B/unit bpf ARCH=$(HOST)
 	@$(MAKE) --no-print-directory bpf ARCH=arm64
 	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
 	@tests/run-all $B/unit $(abspath recorder)
 
 check-long:						## what takes long: real programs counted, live tests with all their rounds; needs root
 	@tests/deps/install long
-	@$(MAKE) --no-print-directory recorder
+	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
 	@FULL=1 SLOW=10 tests/live/run $(abspath recorder) $(sort $(wildcard tests/long/*.sh tests/live/*.sh))
 
@@ -92,14 +98,15 @@ bench:							## the figures we publish, beside other tools; needs root
 vmlinux:						## renew vmlinux/ARCH/vmlinux.h; BTF=FILE of a kernel of another architecture
 	vmlinux/renew $(ARCH) $(BTF)
 
-install: recorder					## into $(DESTDIR)$(PREFIX)
+install: recorder librecorder_cupti.so			## into $(DESTDIR)$(PREFIX)
 	install -D -m 755 recorder $(DESTDIR)$(BINDIR)/recorder
+	install -D -m 755 librecorder_cupti.so $(DESTDIR)$(LIBDIR)/librecorder_cupti.so
 
 uninstall:						## and out again
-	rm -f $(DESTDIR)$(BINDIR)/recorder
+	rm -f $(DESTDIR)$(BINDIR)/recorder $(DESTDIR)$(LIBDIR)/librecorder_cupti.so
 
 clean:							## remove everything built
-	rm -rf $B recorder
+	rm -rf $B recorder librecorder_cupti.so
 
 help:							## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14

@@ -50,6 +50,7 @@ struct config {
 	bool	    events_chosen;	/* by -e or --no-events */
 	unsigned    cuda;		/* --cuda=GROUP,...: CUDA_* of cuda.h, of what maps a CUDA driver; default: all; --no-cuda: 0 */
 	bool	    cuda_asked;		/* --cuda, or a format is of nothing else: the driver is looked for in all that is mapped */
+	bool	    gpu_times;		/* --gpu-times: CUPTI in the command times what its device does */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	struct argspecs args;		/* -A, -R */

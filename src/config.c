@@ -109,8 +109,9 @@ static int check_without_command(const struct config *cfg, const char *command)
 		hint("without them: what was asked for when it was recorded is in the file");
 		return 1 + EXIT_USAGE;
 	}
-	if (cfg->replay && (cfg->usdt_count || cfg->cuda_asked)) {
-		fail(0, "%s, so there is no place for %s", who, cfg->cuda_asked ? "--cuda" : "--usdt");
+	if (cfg->replay && (cfg->usdt_count || cfg->cuda_asked || cfg->gpu_times)) {
+		fail(0, "%s, so there is no place for %s", who,
+		     cfg->cuda_asked ? "--cuda" : cfg->gpu_times ? "--gpu-times" : "--usdt");
 		return 1 + EXIT_USAGE;
 	}
 	if (cfg->replay && access(cfg->replay, R_OK)) {
@@ -190,6 +191,24 @@ static int check_targets_alone(const struct config *cfg)
 	return 1 + EXIT_USAGE;
 }
 
+/* The driver loads the library when a process begins to use it, if its environment says so. */
+static int check_gpu_times(struct config *cfg)
+{
+	if (cfg->target_count) {
+		fail(0, "--gpu-times goes with a command that recorder starts, not with %s: CUPTI has to be there from the beginning",
+		     cfg->target->kind == TARGET_CGROUP ? "--cgroup" : "-p");
+		hint("recorder --gpu-times COMMAND; what the host sees is recorded without it");
+		return -EINVAL;
+	}
+	if (!cfg->cuda || filter_holds(cfg)) {
+		fail(0, "--gpu-times: there is nothing to time %s", cfg->cuda ? "with -t and -C, which leave the calls of the driver out" :
+		     "with --no-cuda");
+		return -EINVAL;
+	}
+	cfg->cuda_asked = true;
+	return 0;
+}
+
 static int check_config(struct config *cfg, char **words)
 {
 	const char *s;
@@ -213,6 +232,8 @@ static int check_config(struct config *cfg, char **words)
 		fail(0, "--cuda does not go together with -t and -C: its calls are recorded as they are made");
 		return 1 + EXIT_USAGE;
 	}
+	if (cfg->gpu_times && check_gpu_times(cfg))
+		return 1 + EXIT_USAGE;
 	if (filter_has_callers(cfg->filter))
 		cfg->syscalls = false;
 	if (!words[0] && cfg->target_count)

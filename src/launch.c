@@ -25,6 +25,7 @@
 #include "base.h"
 #include "config.h"
 #include "copies.h"
+#include "gputime.h"
 #include "identity.h"
 #include "launch.h"
 #include "log.h"
@@ -65,6 +66,9 @@ struct launch {
 	char	      **argv;		/* lent by the config */
 	char	      **sh_argv;	/* the same for a script that names no interpreter */
 	char	      **env;
+	char	      **strings;	/* env as identity_environ() made it, whose strings are in it; NULL: env is that */
+	char	      **gpu_setting;	/* of env: has the CUDA driver load gpu_library; NULL: nothing does */
+	const char     *gpu_library;
 	struct identity id;
 	bool		has_copies;	/* of libraries: copies.h */
 };
@@ -285,6 +289,8 @@ static __attribute__((noreturn)) void child(const struct launch *l, int gate, in
 	if (l->has_copies)
 		copies_enter();
 	err = become(&l->id);
+	if (l->gpu_setting && access(l->gpu_library, R_OK))
+		*l->gpu_setting = NULL;		/* in a folder that its user may not look into: then it is as if not asked for */
 	if (!err && access(l->path, X_OK))
 		err = -errno;
 	restore_signals();
@@ -338,6 +344,26 @@ static int take_signals(struct launch *l, const struct config *cfg)
 	return 0;
 }
 
+/* The last of the environment, so that the child can take it away. */
+static int add_setting(struct launch *l, const char *setting)
+{
+	size_t n = 0;
+	char **env;
+
+	while (l->env[n])
+		n++;
+	env = calloc(n + 2, sizeof(*env));
+	if (!env)
+		return -ENOMEM;
+	memcpy(env, l->env, n * sizeof(*env));
+	env[n] = (char *)setting;
+	l->strings = l->env;
+	l->env = env;
+	l->gpu_setting = &env[n];
+	l->gpu_library = strchr(setting, '=') + 1;
+	return 0;
+}
+
 static int prepare_argv(struct launch *l, const struct config *cfg)
 {
 	size_t n = 0;
@@ -350,6 +376,8 @@ static int prepare_argv(struct launch *l, const struct config *cfg)
 	l->sh_argv = calloc(n + 2, sizeof(*l->sh_argv));
 	l->env = identity_environ(&l->id);
 	if (!l->sh_argv || !l->env)
+		return -ENOMEM;
+	if (gputime_setting() && add_setting(l, gputime_setting()))
 		return -ENOMEM;
 	l->sh_argv[0] = (char *)_PATH_BSHELL;
 	l->sh_argv[1] = (char *)l->path;
@@ -473,6 +501,7 @@ void launch_destroy(struct launch *l)
 	identity_release(&l->id);
 	free(l->sh_argv);
 	free(l->env);
+	free(l->strings);
 	free(l);
 }
 

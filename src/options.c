@@ -57,6 +57,8 @@ static const struct opt opts[] = {
 	    "these calls of the CUDA driver: launch, memory, sync, module"),
 	OPT("no-cuda", "", cuda, set_no_cuda, NULL, WHAT | RARE,
 	    "none of them; else a program that has it mapped is recorded with them"),
+	OPT("gpu-times", "", gpu_times, set_true, NULL, WHAT | RARE,
+	    "when kernels and copies ran, by CUPTI in the command; NVIDIA's library is needed"),
 	OPT("no-functions", "", functions, set_false, NULL, WHAT,
 	    "no functions of the program"),
 	OPT("no-libcall", "", libcalls, set_false, NULL, WHAT | RARE,

@@ -23,6 +23,7 @@
 #include "flow/round.h"
 #include "flow/segment.h"
 #include "flow/writer.h"
+#include "gputime.h"
 #include "images.h"
 #include "launch.h"
 #include "log.h"
@@ -335,6 +336,7 @@ static int describe(struct recording *r)
 	if (err)
 		return fail(err, "cannot describe this host");
 	r->about->string_bytes = r->cfg->string_bytes;
+	r->about->gpu_times = gputime_setting() != NULL;
 	return 0;
 }
 
@@ -481,6 +483,7 @@ static void say_summary(const struct recording *r)
 	if (r->counts.cuda_unseen)
 		warn("the CUDA driver gave %lu function%s of its own by cuGetProcAddress() that %s not exported: calls are not seen",
 		     r->counts.cuda_unseen, r->counts.cuda_unseen == 1 ? "" : "s", r->counts.cuda_unseen == 1 ? "is" : "are");
+	gputime_summary(&r->counts.gpu);
 	if (r->counts.inferred)
 		say("ends inferred from the stack: %lu", r->counts.inferred);
 	output_summary(r->output);

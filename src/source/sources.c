@@ -22,6 +22,7 @@ const struct source_ops *const sources[] = {
 	&source_function,
 	&source_usdt,
 	&source_cuda,
+	&source_gputime,
 	&source_gate,		/* a file is known when all else is attached to it */
 	NULL
 };
