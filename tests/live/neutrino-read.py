@@ -106,7 +106,7 @@ def reader(folder, name):
 
 
 def read_twice(folder, name, maps, module):
-    """The bin, its records, and those of its rows by name."""
+    """The bin, and of each map its records and those of its rows by name."""
     path = os.path.join(folder, "result", name)
     b = Bin(path)
     expect(name + " sections", len(b.sections), len(maps))
@@ -115,6 +115,7 @@ def read_twice(folder, name, maps, module):
     expect(name + " sections", [tuple(s) for s in sections], b.sections)
     expect(name + " maps", list(found), [m[0] for m in maps])
     at = 32 + 16 * len(maps)
+    all_ours, all_rows = [], []
     for i, (map_name, layout, fields) in enumerate(maps):
         expect(name + " size", b.sections[i][0], layout.size)
         expect(name + " offset", b.sections[i][2], at)
@@ -122,8 +123,10 @@ def read_twice(folder, name, maps, module):
         theirs = [tuple(r) for block in found[map_name] for unit in block for r in unit]
         expect(f"{name} {map_name}", theirs, ours)
         at += len(ours) * layout.size
+        all_ours.append(ours)
+        all_rows.append([dict(zip(fields, r)) for r in (ours[:1] if name[0].isdigit() else ours)])
     expect(name + " bytes", len(b.data), at)
-    return b, ours, [dict(zip(fields, r)) for r in (ours[:1] if name[0].isdigit() else ours)]
+    return b, all_ours, all_rows
 
 
 # ---- event.log
@@ -164,13 +167,19 @@ def dmat_params(log):
     return []
 
 
-def check_kernel(folder, index):
+def check_kernel(folder, index, layouts):
     kernels = [d for d in os.listdir(os.path.join(folder, "kernel")) if d.startswith(f"{index}_")]
     expect(f"folders of kernel {index}", len(kernels), 1)
     name, params, maps, *rest = open(os.path.join(folder, "kernel", kernels[0], "kernel.info")).read().split("\n")
     if "\\" not in name:
         expect(kernels[0], kernels[0].split("_")[1], hashlib.sha1(name.encode()).hexdigest())
-    expect("kernel.info", (int(params), int(maps), rest), (0, 1, ["1,64", ""]))
+    expect("kernel.info", (int(params), int(maps), rest), (0, len(layouts), [f"1,{l.size}" for l in layouts] + [""]))
+
+
+def check_time(name, host, gpu):
+    """What a device did of a launch is after the host asked for it."""
+    if any(gpu.values()) and not host["entry_ns"] <= gpu["start_ns"] <= gpu["end_ns"]:
+        fail(name, host, gpu)
 
 
 def check(folder):
@@ -178,9 +187,9 @@ def check(folder):
     expect("first lines", [re.match(r"\[init\] \w+", line).group() for line in log[:3]],
            ["[init] pid", "[init] cmd", "[init] success"])
     maps, module = maps_of(os.path.join(folder, "probe.toml")), reader(folder, "read")
-    _, _, rows = read_twice(folder, "launches.bin", maps_of(os.path.join(folder, "launches.toml")),
+    _, _, (rows, *timed) = read_twice(folder, "launches.bin", maps_of(os.path.join(folder, "launches.toml")),
                             reader(folder, "read_launches"))
-    _, _, memory = read_twice(folder, "mem.bin", maps_of(os.path.join(folder, "mem.toml")), reader(folder, "read_mem"))
+    _, _, (memory,) = read_twice(folder, "mem.bin", maps_of(os.path.join(folder, "mem.toml")), reader(folder, "read_mem"))
     saved = saved_in(log)
     dmat_params(log)
     names = sorted((n for n in os.listdir(os.path.join(folder, "result")) if n[0].isdigit()),
@@ -188,23 +197,29 @@ def check(folder):
     expect("files saved", sorted(saved), sorted("result/" + n for n in names))
     seqs = []
     for name in names:
-        b, ours, (record,) = read_twice(folder, name, maps, module)
+        b, ours, ((record,), *gpu) = read_twice(folder, name, maps, module)
         size, launch = saved["result/" + name]
         expect(name + " logged", size, len(b.data))
         expect(name + " row", record, rows[record["seq"]])
-        expect(name + " others", any(any(r) for r in ours[1:]), False)
+        expect(name + " others", any(any(r) for map_ in ours for r in map_[1:]), False)
+        expect(name + " lines of maps", sum(line.startswith("[exec] grid") and " probe " in line for line in launch), len(maps))
+        if gpu:
+            expect(name + " gpu row", gpu[0][0], timed[0][record["seq"]])
+            check_time(name, record, gpu[0][0])
         expect(name + " shape", launch[2],
                "[exec] grid {} {} {} block {} {} {} shared {}".format(*b.grid, *b.block, b.shared))
         if record["flags"] & NOT_RUN:
             fail(name, "did not run")
         if record["result"] != UNSEEN and not record["entry_ns"] <= record["return_ns"]:
             fail(name, record)
-        check_kernel(folder, record["kernel"])
+        check_kernel(folder, record["kernel"], [layout for _, layout, _ in maps])
         seqs.append(record["seq"])
     expect("order of names", seqs, sorted(seqs))
     expect("numbers of launches", [r["seq"] - rows[0]["seq"] for r in rows], list(range(len(rows))))
+    times = [r for r in timed[0] if any(r.values())] if timed else []
     print(f"{len(names)} bins, {len(rows)} launches, {sum(1 for r in rows if r['flags'] & NOT_RUN)} not run, "
-          f"{sum(1 for r in rows if r['sync_ns'])} complete, {len(memory)} rows of memory")
+          f"{sum(1 for r in rows if r['sync_ns'])} complete, {len(memory)} rows of memory"
+          + (f", {len(times)} timed, {sorted({r['end_ns'] - r['start_ns'] for r in times})} ns" if timed else ""))
 
 
 def main(words):

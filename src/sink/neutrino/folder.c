@@ -200,9 +200,10 @@ static int fill_folder(struct nt_process *p, struct facts *f)
 	close(err);
 	err = out_create(&p->log, p->dirfd, "event.log");
 	err = err ?: write_first_lines(p, f);
-	err = err ?: nt_write_readers(p->dirfd);
-	err = err ?: nt_table_create(&p->launches, p->resultfd, "launches.bin");
-	return err ?: nt_table_create(&p->mem, p->resultfd, "mem.bin");
+	err = err ?: nt_write_readers(p->dirfd, p->has_gpu);
+	err = err ?: nt_table_create(&p->launches, p->resultfd, "launches.bin", 1 + p->has_gpu);
+	err = err ?: nt_table_create(&p->mem, p->resultfd, "mem.bin", 1);
+	return err ?: p->has_gpu ? nt_gpu_create(p) : 0;
 }
 
 DEFINE_CLEANUP(nt_process_destroy, struct nt_process *)
@@ -220,7 +221,8 @@ int nt_process_create(struct nt_process **ret, int dirfd, const struct about *ab
 	p->pid = of->pid;
 	p->execs = of->execs;
 	p->first = time;
-	p->resultfd = -1;
+	p->resultfd = p->gpufd = -1;
+	p->has_gpu = about->gpu_times;
 	find_facts(f, of, about, time);
 	p->dirfd = make_folder(dirfd, f, about);
 	err = p->dirfd < 0 ? p->dirfd : fill_folder(p, f);
@@ -244,7 +246,8 @@ int nt_process_seal(struct nt_process *p)
 
 	if (p->waits.was_cut)
 		out_printf(p->log, "[recorder] sync_ns is 0 for some launches: too many were waiting to be complete\n");
-	err = nt_table_seal(&p->launches);
+	err = p->has_gpu ? nt_table_add_map(&p->launches, p->gpufd, NT_GPU_ROW) : 0;
+	err = nt_table_seal(&p->launches) ?: err;
 	err = nt_table_seal(&p->mem) ?: err;
 	return out_seal(p->log) ?: err;
 }
@@ -259,6 +262,7 @@ void nt_process_destroy(struct nt_process *p)
 	nt_waits_release(&p->waits);
 	close_fd(&p->dirfd);
 	close_fd(&p->resultfd);
+	close_fd(&p->gpufd);
 	free(p->open);
 	free(p->bin);
 	free(p->kernel);

@@ -21,14 +21,6 @@
 /* Of libiberty.a, which has no header of it everywhere. */
 void *sha1_buffer(const char *data, size_t len, void *to);
 
-/* A bin with nothing but host_launch. */
-struct bin {
-	struct nt_header     header;
-	struct nt_launch_row row;
-};
-
-_Static_assert(sizeof(struct bin) == sizeof(struct nt_header) + NT_ROW, "no holes");
-
 static bool has_run(const struct cuda_launch *l)
 {
 	return !(l->flags & CUDA_LAUNCH_CAPTURED);
@@ -45,7 +37,7 @@ static struct nt_launch_row row_of(const struct cuda_call *call, const struct cu
 
 /* ---- kernel/INDEX_SHA1 ---- */
 
-static int fill_kernel_folder(int dirfd, const struct cuda_kernel *k)
+static int fill_kernel_folder(int dirfd, const struct cuda_kernel *k, bool has_gpu)
 {
 	__cleanup(free_ptr) char *name = log_escaped(k->name);
 	const char *how = k->is_guessed ? "found in a less certain way than by the call that gave the handle" :
@@ -54,7 +46,8 @@ static int fill_kernel_folder(int dirfd, const struct cuda_kernel *k)
 
 	if (!name)
 		return -ENOMEM;
-	err = nt_file(dirfd, "kernel.info", "%s\n0\n1\n1,%u\n", name, NT_ROW);
+	err = has_gpu ? nt_file(dirfd, "kernel.info", "%s\n0\n2\n1,%u\n1,%u\n", name, NT_ROW, NT_GPU_ROW) :
+			nt_file(dirfd, "kernel.info", "%s\n0\n1\n1,%u\n", name, NT_ROW);
 	return err ?: nt_file(dirfd, "process.log",
 			      "kernel %u, first launched by the handle 0x%lx\n"
 			      "name: %s\n"
@@ -76,7 +69,7 @@ static int make_kernel_folder(struct nt_process *p, const struct cuda_kernel *k)
 	for (int i = 0; i < SHA1_BYTES; i++)
 		end += sprintf(end, "%02x", sum[i]);
 	fd = out_open_new_dir(parent, name);
-	return fd < 0 ? fd : fill_kernel_folder(fd, k);
+	return fd < 0 ? fd : fill_kernel_folder(fd, k, p->has_gpu);
 }
 
 /* Its folder is made by the first launch. */
@@ -108,14 +101,27 @@ static void name_bin(char to[40], uint64_t us)
 	snprintf(to, 40, "%lu.%06lu.bin", us / 1000000, us % 1000000);
 }
 
-static int write_whole(int fd, const struct bin *b, uint64_t size)
+static int write_at(int fd, const void *bytes, size_t len, uint64_t at)
 {
-	ssize_t n = pwrite(fd, b, sizeof(*b), 0);
+	ssize_t n = pwrite(fd, bytes, len, at);
 
-	if (n != sizeof(*b))
+	if (n != (ssize_t)len)
 		return n < 0 ? -errno : -ENOSPC;
 	out_count(n);
-	return size > sizeof(*b) && ftruncate(fd, size) ? -errno : 0;
+	return 0;
+}
+
+/* The device's row is written when it is known before the launch has returned; else it comes later. */
+static int write_whole(struct nt_process *p, int fd, const struct nt_header *h, const struct nt_launch_row *row,
+		       const struct nt_bin *bin, uint64_t size)
+{
+	struct nt_gpu_row gpu;
+	int err = write_at(fd, h, NT_HEADER(h->maps), 0);
+
+	err = err ?: write_at(fd, row, sizeof(*row), h->section[0].offset);
+	if (p->has_gpu && nt_gpu_read(p, bin->row, &gpu))
+		err = err ?: write_at(fd, &gpu, sizeof(gpu), bin->gpu_at);
+	return err ?: ftruncate(fd, size) ? -errno : 0;
 }
 
 /* It gets its name when it is whole. */
@@ -124,19 +130,21 @@ static int write_bin(struct nt_process *p, const struct cuda_call *call, const s
 {
 	static const char temp[] = ".bin.new";
 	__cleanup(close_fd) int fd = -1;
-	struct bin b = {
-		.header = {
-			.grid = { l->grid[0], l->grid[1], l->grid[2] }, .block = { l->block[0], l->block[1], l->block[2] },
-			.shared = l->shared, .maps = 1, .size = NT_ROW, .warp_div = shape->warp_div, .offset = sizeof(b.header),
-		},
-		.row = row_of(call, l),
+	const unsigned maps = 1 + p->has_gpu;
+	const struct nt_header h = {
+		.grid = { l->grid[0], l->grid[1], l->grid[2] }, .block = { l->block[0], l->block[1], l->block[2] },
+		.shared = l->shared, .maps = maps,
+		.section = { { NT_ROW, shape->warp_div, NT_HEADER(maps) },
+			     { NT_GPU_ROW, shape->warp_div, NT_HEADER(maps) + shape->host_bytes } },
 	};
+	const struct nt_launch_row row = row_of(call, l);
 	struct stat st;
 	char name[40];
 	int err;
 
 	fd = out_open_new(p->resultfd, temp);
-	err = fd < 0 ? fd : write_whole(fd, &b, shape->size);
+	bin->gpu_at = h.section[1].offset;
+	err = fd < 0 ? fd : write_whole(p, fd, &h, &row, bin, shape->size);
 	if (!err && fstat(fd, &st))
 		err = -errno;
 	name_bin(name, bin->us);
@@ -149,7 +157,7 @@ static int write_bin(struct nt_process *p, const struct cuda_call *call, const s
 	return err;
 }
 
-static struct nt_bin *bin_of(const struct nt_process *p, uint32_t row)
+struct nt_bin *nt_bin_of(const struct nt_process *p, uint32_t row)
 {
 	size_t low = 0, high = p->bins;
 
@@ -168,7 +176,7 @@ static struct nt_bin *bin_of(const struct nt_process *p, uint32_t row)
  * Whoever owns the directory may have put another file there, or none: that is left alone. The number of a file that
  * is gone may be another's, so one that has a second name is not ours either.
  */
-static int patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t time)
+int nt_patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t at, const void *bytes, size_t len)
 {
 	__cleanup(close_fd) int fd = -1;
 	struct stat st;
@@ -177,17 +185,19 @@ static int patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t ti
 	name_bin(name, bin->us);
 	fd = openat(p->resultfd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != bin->ino || st.st_nlink != 1 ||
-	    st.st_size < (off_t)sizeof(struct bin))
+	    st.st_size < (off_t)(at + len))
 		return 0;
-	return pwrite(fd, &time, sizeof(time), offsetof(struct bin, row.sync)) < 0 ? -errno : 0;
+	return pwrite(fd, bytes, len, at) < 0 ? -errno : 0;
 }
 
 int nt_complete(struct nt_process *p, uint32_t row, uint64_t time)
 {
-	const struct nt_bin *bin = bin_of(p, row);
+	const struct nt_bin *bin = nt_bin_of(p, row);
 
 	nt_table_patch(&p->launches, row, offsetof(struct nt_launch_row, sync), time);
-	return bin && bin->ino ? patch_bin(p, bin, time) : 0;
+	if (!bin || !bin->ino)
+		return 0;
+	return nt_patch_bin(p, bin, NT_HEADER(1u + p->has_gpu) + offsetof(struct nt_launch_row, sync), &time, sizeof(time));
 }
 
 /* The name of the next bin: its time, but later than the last one's. */
@@ -247,11 +257,13 @@ static int length_of_end(char *to, size_t room, const struct cuda_call *call)
 	return snprintf(to, room, "[exec] %s %u\n", call->result ? "failed" : "succeed", call->result);
 }
 
+#define MAP_LINE	"[exec] grid %lu warp  %u probe %u total %lu\n"
+
 /* @bin NULL: it has none. */
 static void tell(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l,
 		 const struct nt_shape *shape, const struct nt_bin *bin)
 {
-	uint64_t bytes = shape->size - sizeof(struct nt_header);
+	uint64_t bytes = shape->host_bytes + shape->gpu_bytes;
 	char text[1024], name[40], *end = text;
 
 	end += sprintf(end, "[exec] funcmap-find 0x%lx fail\n[exec] %lu param \n"
@@ -259,8 +271,11 @@ static void tell(struct nt_process *p, const struct cuda_call *call, const struc
 		       l->func, call->entry + p->about->utc_offset, l->grid[0], l->grid[1], l->grid[2],
 		       l->block[0], l->block[1], l->block[2], l->shared);
 	if (bin)
-		end += sprintf(end, "[exec] grid %lu warp  %u probe %u total %lu\n[exec] probe-mem %lu (bytes)\n",
-			       shape->blocks, shape->units, NT_ROW, bytes, bytes);
+		end += sprintf(end, MAP_LINE, shape->blocks, shape->units, NT_ROW, shape->host_bytes);
+	if (bin && p->has_gpu)
+		end += sprintf(end, MAP_LINE, shape->blocks, shape->units, NT_GPU_ROW, shape->gpu_bytes);
+	if (bin)
+		end += sprintf(end, "[exec] probe-mem %lu (bytes)\n", bytes);
 	end += length_of_end(end, text + sizeof(text) - end, call);
 	if (bin) {
 		name_bin(name, bin->us);
@@ -271,11 +286,11 @@ static void tell(struct nt_process *p, const struct cuda_call *call, const struc
 
 static int end_launch(struct nt_process *p, const struct cuda_call *call, const struct cuda_launch *l, uint32_t row)
 {
-	struct nt_bin *bin = bin_of(p, row);
+	struct nt_bin *bin = nt_bin_of(p, row);
 	struct nt_shape shape = {};
 	int err = 0;
 
-	if (!nt_shape(&shape, l))
+	if (!nt_shape(&shape, l, p->has_gpu))
 		bin = NULL;
 	if (bin)
 		err = write_bin(p, call, l, &shape, bin);

@@ -1,8 +1,8 @@
 /*
  * neutrino.c - NEUTRINO trace folders: what a host sees, in the containers of a tool that records on the device.
  *
- * Nothing in them is said of the device: there is one map, host_launch, with a record for a
- * launch. A process has its folder from its first call on, over all its execs.
+ * The map host_launch has a record for a launch. Nothing is said of the device but what CUPTI
+ * has said, in a second map, gpu_kernel, when device times were asked for. A process has its folder from its first call on, over all its execs.
  */
 #include "base.h"
 #include "event.h"
@@ -106,12 +106,22 @@ static int call_ended(struct nt_process *p, const struct cuda_call *call)
 	return err;
 }
 
+/* A process that has a time has made a call, or calls are not recorded. */
+static int device_time(struct sink *s, const struct cuda_device_time *d)
+{
+	struct nt_process *p = d->process->slot[s->args.slot];
+
+	return p ? nt_gpu_time(p, d) : 0;
+}
+
 static int nt_event(struct sink *s, const struct event *ev)
 {
 	const struct cuda_call *call = ev->call ? ev->call->cuda : NULL;
 	struct nt_process *p;
 	int err;
 
+	if (ev->device)
+		return device_time(s, ev->device);
 	if (!call || !call->process || !call->fn)
 		return 0;
 	err = process_of(s, call->process, call->entry, &p);
@@ -184,7 +194,7 @@ const struct sink_ops sink_neutrino = {
 	.doc		= "a NEUTRINO trace folder for each process that calls the CUDA driver",
 	.path		= "trace",
 	.open_with	= "cat %s/*/event.log",
-	.wants		= SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT),
+	.wants		= SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CUDA_TIMES),
 	.open		= nt_open_sink,
 	.event		= nt_event,
 	.lost		= nt_lost,

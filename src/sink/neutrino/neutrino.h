@@ -6,6 +6,7 @@
  *	launch.c	launches: rows of launches.bin, a bin each, their lines in event.log
  *	calls.c		all other calls: rows of mem.bin, lines in event.log
  *	waits.c		which launches a wait proves to be complete
+ *	gpu.c		what CUPTI said of launches, copies and sets on the device
  *	table.c		the container: header, section, rows
  *	reader.c	probe.toml, read.py and their like, made from one table of fields
  */
@@ -25,14 +26,21 @@ struct out;
 #define NT_BINS_MAX	10000u		/* result/SECONDS.bin of a process */
 #define NT_KERNELS_MAX	10000u		/* kernel/INDEX_SHA1 of a process */
 #define NT_ROW		64u		/* bytes of host_launch and of host_mem */
+#define NT_GPU_ROW	48u		/* bytes of gpu_kernel */
 #define NT_APPARENT_MAX	(64u << 20)	/* of a bin's section, most of it a hole; above that its units are hidden */
 
-/* A container with one section, as it begins on disk. Little-endian, as are the machines that we run on. */
-struct nt_header {
-	uint32_t grid[3], block[3], shared, maps;
-	uint32_t size, warp_div;	/* of the section: bytes of a unit, threads of a unit */
+struct nt_section {
+	uint32_t size, warp_div;	/* bytes of a unit, threads of a unit */
 	uint64_t offset;
 };
+
+/* A container as it begins on disk, if it has two sections. Little-endian, as are the machines that we run on. */
+struct nt_header {
+	uint32_t grid[3], block[3], shared, maps;
+	struct nt_section section[2];	/* host_launch or host_mem, gpu_kernel */
+};
+
+#define NT_HEADER(maps)	(offsetof(struct nt_header, section) + (maps) * sizeof(struct nt_section))	/* bytes */
 
 struct nt_launch_row {
 	uint64_t entry, ret, sync, func, stream, seq;
@@ -44,7 +52,13 @@ struct nt_mem_row {
 	uint32_t kind, result, tid, flags;
 };
 
-_Static_assert(sizeof(struct nt_header) == 48, "32 bytes, and 16 of the section");
+struct nt_gpu_row {
+	uint64_t start, end, queued, graph_node;
+	uint32_t device, stream, correlation, regs;
+};
+
+_Static_assert(NT_HEADER(1) == 48 && NT_HEADER(2) == 64, "32 bytes, and 16 of each section");
+_Static_assert(sizeof(struct nt_gpu_row) == NT_GPU_ROW, "no holes");
 _Static_assert(sizeof(struct nt_launch_row) == NT_ROW && sizeof(struct nt_mem_row) == NT_ROW, "no holes");
 
 /* ---- table.c ---- */
@@ -53,23 +67,29 @@ _Static_assert(sizeof(struct nt_launch_row) == NT_ROW && sizeof(struct nt_mem_ro
 struct nt_table {
 	struct out *out;
 	uint32_t    rows;
+	uint32_t    head;		/* bytes before the first row */
 	bool	    has_news;
 };
 
-int  nt_table_create(struct nt_table *t, int dirfd, const char *name);
+/* @maps: how many it will have when it is sealed; until then it has one. */
+int  nt_table_create(struct nt_table *t, int dirfd, const char *name, unsigned maps);
 void nt_table_add(struct nt_table *t, const void *row);
 void nt_table_patch(struct nt_table *t, uint32_t row, size_t at, uint64_t v);	/* 8 bytes, @at in the row */
 int  nt_table_checkpoint(struct nt_table *t);
+/* The second map behind the first: what @fd holds, @size bytes for each row. */
+int  nt_table_add_map(struct nt_table *t, int fd, uint32_t size);
 int  nt_table_seal(struct nt_table *t);
 
 /* How the one record of a launch fits what is made for one per thread. */
 struct nt_shape {
 	uint64_t blocks;	/* UINT64_MAX: more than that */
 	uint32_t warp_div, units;
+	uint64_t host_bytes, gpu_bytes;	/* of each section; 0: there is none */
 	uint64_t size;		/* of the file */
 };
 
-bool nt_shape(struct nt_shape *ret, const struct cuda_launch *l);	/* false: no bin can say it, nor any GPU run it */
+/* @has_gpu: with gpu_kernel. False: no bin can say it, nor any GPU run it. */
+bool nt_shape(struct nt_shape *ret, const struct cuda_launch *l, bool has_gpu);
 
 /* ---- waits.c ---- */
 
@@ -119,6 +139,7 @@ struct nt_bin {
 	uint32_t row;
 	uint64_t us;		/* its name */
 	ino_t	 ino;		/* 0: not written */
+	uint64_t gpu_at;	/* where its gpu_kernel is */
 };
 
 struct nt_process {
@@ -140,6 +161,8 @@ struct nt_process {
 	size_t		kernel_room;
 	unsigned	kernels;
 	struct nt_waits waits;
+	bool	 has_gpu;		/* bins have gpu_kernel */
+	int	 gpufd;			/* of it: a row for each launch, of a file without a name */
 	struct nt_process *next;
 };
 
@@ -163,6 +186,15 @@ int nt_launch_entry(struct nt_process *p, const struct cuda_call *call, struct n
 int nt_launch_exit(struct nt_process *p, const struct cuda_call *call, const struct nt_open *o);
 int nt_complete(struct nt_process *p, uint32_t row, uint64_t time);	/* the launch of @row, as seen at @time */
 
+struct nt_bin *nt_bin_of(const struct nt_process *p, uint32_t row);	/* NULL: it has none */
+int nt_patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t at, const void *bytes, size_t len);
+
+/* ---- gpu.c ---- */
+
+int  nt_gpu_create(struct nt_process *p);
+int  nt_gpu_time(struct nt_process *p, const struct cuda_device_time *d);
+bool nt_gpu_read(const struct nt_process *p, uint32_t row, struct nt_gpu_row *ret);	/* false: nothing is known (yet) */
+
 /* ---- calls.c ---- */
 
 #define NT_RESULT_MAX	16
@@ -172,6 +204,6 @@ int nt_call_exit(struct nt_process *p, const struct cuda_call *call);
 
 /* ---- reader.c ---- */
 
-int nt_write_readers(int dirfd);
+int nt_write_readers(int dirfd, bool has_gpu);
 
 #endif

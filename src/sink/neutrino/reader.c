@@ -35,19 +35,52 @@ static const struct nt_map mem = {
 	{ "entry_ns", "return_ns", "dst", "src", "bytes", "stream" }, { "kind", "result", "tid", "flags" },
 };
 
-static int write_toml(int dirfd, const char *name, const struct nt_map *m)
+static const struct nt_map gpu_kernel = {
+	"gpu_kernel", "warp",
+	"# gpu_kernel: what CUPTI said of it on the device, ns of CLOCK_MONOTONIC; all 0: nothing. queued_ns 0: not measured.\n",
+	{ "start_ns", "end_ns", "queued_ns", "graph_node" }, { "device", "stream_id", "correlation", "regs_per_thread" },
+};
+
+static const struct nt_map gpu_kernels = {
+	"gpu_kernel", "thread",
+	"# gpu_kernel: what CUPTI said of row i on the device, ns of CLOCK_MONOTONIC; all 0: nothing. It is there when the\n"
+	"# process has ended, before that there is one map.\n",
+	{ "start_ns", "end_ns", "queued_ns", "graph_node" }, { "device", "stream_id", "correlation", "regs_per_thread" },
+};
+
+static unsigned count_of(const char *const *fields)
+{
+	unsigned n = 0;
+
+	while (fields[n])
+		n++;
+	return n;
+}
+
+static void write_map(struct out *o, const struct nt_map *m)
+{
+	out_printf(o, "[map.%s]\nlevel = \"%s\"\ntype = \"array\"\nsize = %u\ncap = 1\n\n[map.%s.regs]\n",
+		   m->name, m->level, 8 * count_of(m->wide) + 4 * count_of(m->narrow), m->name);
+	for (const char *const *f = m->wide; *f; f++)
+		out_printf(o, "%s = [ \"u64\", \"None\",]\n", *f);
+	for (const char *const *f = m->narrow; *f; f++)
+		out_printf(o, "%s = [ \"u32\", \"None\",]\n", *f);
+}
+
+/* @more NULL: there is one map. */
+static int write_toml(int dirfd, const char *name, const struct nt_map *m, const struct nt_map *more)
 {
 	struct out *o = NULL;
 	int err = out_create(&o, dirfd, name);
 
 	if (!err) {
-		out_printf(o, "%sregs = 0\n\n[probe.host]\nlevel = \"thread\"\npos = \"kernel\"\nafter = \"\"\n\n", m->doc);
-		out_printf(o, "[map.%s]\nlevel = \"%s\"\ntype = \"array\"\nsize = %u\ncap = 1\n\n[map.%s.regs]\n",
-			   m->name, m->level, NT_ROW, m->name);
-		for (const char *const *f = m->wide; *f; f++)
-			out_printf(o, "%s = [ \"u64\", \"None\",]\n", *f);
-		for (const char *const *f = m->narrow; *f; f++)
-			out_printf(o, "%s = [ \"u32\", \"None\",]\n", *f);
+		out_printf(o, "%s%sregs = 0\n\n[probe.host]\nlevel = \"thread\"\npos = \"kernel\"\nafter = \"\"\n\n", m->doc,
+			   more ? more->doc : "");
+		write_map(o, m);
+		if (more)
+			out_printf(o, "\n");
+		if (more)
+			write_map(o, more);
 		err = out_seal(o);
 	}
 	out_destroy(o);
@@ -113,21 +146,39 @@ static const char reader_end[] =
 	"if __name__ == \"__main__\":\n"
 	"    main()\n";
 
+static void write_fields(struct out *o, const struct nt_map *m)
+{
+	out_printf(o, "%s = namedtuple(\"%s\", \"", m->name, m->name);
+	for (const char *const *f = m->wide; *f; f++)
+		out_printf(o, "%s ", *f);
+	for (const char *const *f = m->narrow; *f; f++)
+		out_printf(o, "%s%s", f == m->narrow ? "" : " ", *f);
+	out_printf(o, "\")\n");
+}
+
+static void write_layout(struct out *o, const struct nt_map *m)
+{
+	out_printf(o, "(%s, struct.Struct(\"<%uQ%uI\"))", m->name, count_of(m->wide), count_of(m->narrow));
+}
+
 /* @usual: the file in result/ that it reads when none is named. */
-static int write_reader(int dirfd, const char *name, const struct nt_map *m, const char *usual)
+static int write_reader(int dirfd, const char *name, const struct nt_map *m, const struct nt_map *more, const char *usual)
 {
 	struct out *o = NULL;
-	int err = out_create(&o, dirfd, name), wide = 0, narrow = 0;
+	int err = out_create(&o, dirfd, name);
 
 	if (!err) {
 		out_bytes(o, reader_begin, sizeof(reader_begin) - 1);
-		out_printf(o, "%s = namedtuple(\"%s\", \"", m->name, m->name);
-		for (; m->wide[wide]; wide++)
-			out_printf(o, "%s ", m->wide[wide]);
-		for (; m->narrow[narrow]; narrow++)
-			out_printf(o, "%s%s", narrow ? " " : "", m->narrow[narrow]);
-		out_printf(o, "\")\nMAPS = [(%s, struct.Struct(\"<%dQ%dI\"))]\n", m->name, wide, narrow);
-		out_printf(o, "USUAL = \"result\", \"%s\"\n", usual);
+		write_fields(o, m);
+		if (more)
+			write_fields(o, more);
+		out_printf(o, "MAPS = [");
+		write_layout(o, m);
+		if (more)
+			out_printf(o, ", ");
+		if (more)
+			write_layout(o, more);
+		out_printf(o, "]\nUSUAL = \"result\", \"%s\"\n", usual);
 		out_bytes(o, reader_end, sizeof(reader_end) - 1);
 		err = out_seal(o);
 	}
@@ -135,13 +186,14 @@ static int write_reader(int dirfd, const char *name, const struct nt_map *m, con
 	return err;
 }
 
-int nt_write_readers(int dirfd)
+int nt_write_readers(int dirfd, bool has_gpu)
 {
-	int err = write_toml(dirfd, "probe.toml", &host_launch);
+	const struct nt_map *of_bin = has_gpu ? &gpu_kernel : NULL, *of_table = has_gpu ? &gpu_kernels : NULL;
+	int err = write_toml(dirfd, "probe.toml", &host_launch, of_bin);
 
-	err = err ?: write_reader(dirfd, "read.py", &host_launch, "launches.bin");
-	err = err ?: write_toml(dirfd, "launches.toml", &launches);
-	err = err ?: write_reader(dirfd, "read_launches.py", &launches, "launches.bin");
-	err = err ?: write_toml(dirfd, "mem.toml", &mem);
-	return err ?: write_reader(dirfd, "read_mem.py", &mem, "mem.bin");
+	err = err ?: write_reader(dirfd, "read.py", &host_launch, of_bin, "launches.bin");
+	err = err ?: write_toml(dirfd, "launches.toml", &launches, of_table);
+	err = err ?: write_reader(dirfd, "read_launches.py", &launches, of_table, "launches.bin");
+	err = err ?: write_toml(dirfd, "mem.toml", &mem, NULL);
+	return err ?: write_reader(dirfd, "read_mem.py", &mem, NULL, "mem.bin");
 }
