@@ -168,3 +168,17 @@ uint64_t uf_cuda_exit(struct uf_calls *c, const struct cuda_call *call, uint8_t 
 	memcpy(payload, &call->result, sizeof(call->result));
 	return addr;
 }
+
+uint64_t uf_cuda_kernel(struct uf_calls *c, const char *name, const uint32_t grid[3], const uint32_t block[3], uint8_t *payload,
+			size_t *len)
+{
+	struct made m = { .c = c, .at = payload };
+	uint64_t addr;
+
+	add_dims(&m, grid);
+	add_dims(&m, block);
+	addr = slot_of_function(c, name, m.spec, NULL);
+	*len = addr ? ROUND_UP((size_t)(m.at - payload), 8) : 0;
+	memset(m.at, 0, payload + *len > m.at ? payload + *len - m.at : 0);
+	return addr ?: uf_calls_named(c, name);
+}

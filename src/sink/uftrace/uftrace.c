@@ -10,6 +10,7 @@
  */
 #include "about.h"
 #include "base.h"
+#include "cuda.h"
 #include "event.h"
 #include "image.h"
 #include "log.h"
@@ -27,6 +28,7 @@ struct sink {
 	struct uf_sessions  sessions;
 	struct uf_tasks	    tasks;
 	struct uf_perf	    perf;
+	struct uf_tracks    tracks;
 	struct uf_task	   *dirty;		/* tasks with records that are not in their files */
 	uint32_t	    deepest;
 	uint32_t	    told_deepest;	/* this and the next: as `info` has them */
@@ -43,6 +45,7 @@ static void sink_destroy(struct sink *s)
 	if (!s)
 		return;
 	uf_tasks_release(&s->tasks);
+	uf_tracks_release(&s->tracks);
 	out_destroy(s->perf.out);
 	uf_sessions_release(&s->sessions);
 	uf_modules_release(&s->modules);
@@ -347,6 +350,68 @@ static int on_cuda_exit(struct sink *s, struct uf_task *u, const struct event *e
 	return put_cuda(s, u, ev, UF_EXIT);
 }
 
+/* --- tracks of devices --- */
+
+#define LATE_NS		(2 * (uint64_t)NSEC_PER_SEC)	/* what is told of a device is not older */
+
+/* As a thread of the process, though one that begins nothing and is bound to no other session. */
+static int begin_track(struct sink *s, struct uf_track *t, uint64_t time)
+{
+	struct task task = { .tid = t->tid, .pid = t->pid, .begin = time };
+	const struct uf_task *leader = uf_task_find(&s->tasks, t->pid);
+	char name[40];
+	int err;
+
+	if (!leader)
+		return -ENOENT;
+	snprintf(name, sizeof(name), "gpu%u:stream%u", t->device, t->stream);
+	t->addr = uf_calls_named(s->cuda, name);
+	err = uf_task_begin(&s->tasks, &t->task, &task, leader->session);
+	if (err)
+		return err;
+	t->task->is_alive = false;
+	s->deepest = MAX(s->deepest, 1u);
+	return put_record(s, t->task, time, UF_ENTRY, 0, t->addr);
+}
+
+static int put_span(void *ctx, struct uf_track *t, const struct uf_span *span)
+{
+	struct {
+		struct uf_record r;
+		uint8_t payload[UF_SPAN_BYTES + sizeof(struct uf_record)];
+	} entry;
+	struct sink *s = ctx;
+	struct uf_record exit;
+	int err = t->task ? 0 : begin_track(s, t, span->start);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	entry.r = (struct uf_record){ in_order(t->task, span->start), uf_word(UF_ENTRY, span->len, 1, span->addr) };
+	memcpy(entry.payload, span->payload, span->len);
+	exit = (struct uf_record){ in_order(t->task, span->end), uf_word(UF_EXIT, false, 1, span->addr) };
+	memcpy(entry.payload + span->len, &exit, sizeof(exit));
+	return put(s, t->task, &entry, 2 * sizeof(exit) + span->len);
+}
+
+/* The last of the process has been told: its tracks end. */
+static int uf_cuda_end(struct sink *s, struct cuda_process *p)
+{
+	int err = uf_tracks_write(&s->tracks, UINT64_MAX, put_span, s);
+
+	for (size_t i = 0; i < s->tracks.tracks && !err; ) {
+		struct uf_track *t = &s->tracks.track[i];
+
+		if (t->process != p->id) {
+			i++;
+			continue;
+		}
+		if (t->task)
+			err = put_record(s, t->task, t->end, UF_EXIT, 0, t->addr);
+		*t = s->tracks.track[--s->tracks.tracks];
+	}
+	return err;
+}
+
 /* The scheduler's; others have no place here. */
 static int on_kernel_event(struct sink *s, const struct event *ev)
 {
@@ -448,6 +513,8 @@ static int uf_event(struct sink *s, const struct event *ev)
 	s->last = ev->time;
 	if (ev->kind == REC_EVENT)
 		return on_kernel_event(s, ev);
+	if (ev->kind == REC_CUDA_TIMES)
+		return uf_tracks_add(&s->tracks, s->cuda, ev->device);
 	u = ev->task->slot[s->slot];
 	if (!u || ev->kind >= REC_KINDS || !on_event[ev->kind])
 		return 0;
@@ -534,7 +601,9 @@ static int end_task(struct sink *s, struct task *t)
 
 static int uf_checkpoint(struct sink *s)
 {
-	return write_all(s, false);
+	int err = s->last > LATE_NS ? uf_tracks_write(&s->tracks, s->last - LATE_NS, put_span, s) : 0;
+
+	return err ?: write_all(s, false);
 }
 
 /* Records that were lost and that no task's file tells of are told in the first one. */
@@ -558,6 +627,8 @@ static int uf_close(struct sink *s)
 		if (u->is_in_syscall)
 			err = err ?: put_syscall(s, u, s->last, NULL);
 	err = err ?: tell_rest_lost(s);
+	if (s->tracks.left_out)
+		warn("format 'uftrace': %lu kernels and copies overlap too many others to be shown", s->tracks.left_out);
 	last = write_all(s, true);
 	sink_destroy(s);
 	return err ?: last;
@@ -572,7 +643,7 @@ const struct sink_ops sink_uftrace = {
 			  SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) | SINK_WANTS(REC_SYS_EXIT) |
 			  SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) | SINK_WANTS(REC_TASK_LOST) |
 			  SINK_WANTS(REC_LOST) | SINK_WANTS(REC_USDT) | SINK_WANTS(REC_EVENT) | SINK_WANTS(REC_CUDA_ENTRY) |
-			  SINK_WANTS(REC_CUDA_EXIT),
+			  SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CUDA_TIMES),
 	.open		= uf_open,
 	.session_begin	= uf_begin_session,
 	.map_added	= uf_map_added,
@@ -581,6 +652,7 @@ const struct sink_ops sink_uftrace = {
 	.event		= uf_event,
 	.task_end	= end_task,
 	.lost		= uf_lost,
+	.cuda_end	= uf_cuda_end,
 	.checkpoint	= uf_checkpoint,
 	.close		= uf_close,
 };

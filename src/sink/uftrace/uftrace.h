@@ -3,6 +3,7 @@
  *
  *	uftrace.c	<tid>.dat: events become records
  *	args.c		syscalls as functions of a module of our own, with arguments (calls.h)
+ *	gpu.c		what ran on a device, when that is known: tracks
  *	usdt.c		USDT probes, as functions of the same module
  *	tasks.c		task.txt: which task lives in which session
  *	maps.c		sid-*.map: what lies where in a session
@@ -303,9 +304,52 @@ uint64_t uf_cuda_entry(struct uf_calls *c, const struct cuda_call *call, uint8_t
 /* The same of its exit, 8 bytes; @len 0 when its result was not seen. */
 uint64_t uf_cuda_exit(struct uf_calls *c, const struct cuda_call *call, uint8_t *payload, size_t *len);
 
+/* A kernel @name on the device: the same as uf_cuda_entry(), never 0. @payload: UF_SPAN_BYTES. */
+#define UF_SPAN_BYTES	256
+uint64_t uf_cuda_kernel(struct uf_calls *c, const char *name, const uint32_t grid[3], const uint32_t block[3], uint8_t *payload,
+			size_t *len);
+
 /* Must be written before records that use what is new: uftrace gives up on arguments it cannot read. */
 bool uf_calls_must_write(const struct uf_calls *c);
 int  uf_calls_write(struct uf_calls *c, int dirfd);	/* if anything changed */
+
+/* --- gpu.c: what ran on a device --- */
+
+struct cuda_device_time;
+
+/* A kernel, copy or set. */
+struct uf_span {
+	uint64_t start, end;
+	uint64_t process;	/* cuda_process.id */
+	uint32_t pid, device, stream;
+	uint64_t addr;		/* where its name is */
+	size_t	 len;		/* of what follows the entry's record */
+	uint8_t	 payload[UF_SPAN_BYTES];
+};
+
+/* Spans of one stream that do not overlap. */
+struct uf_track {
+	uint64_t	process;
+	uint32_t	pid, device, stream, tid;
+	uint64_t	end;		/* of the last */
+	struct uf_task *task;		/* for who writes: NULL at first */
+	uint64_t	addr;		/* likewise: of its name */
+};
+
+struct uf_tracks {
+	struct uf_span	*span;		/* not written yet */
+	size_t		 spans, span_room;
+	struct uf_track *track;
+	size_t		 tracks, track_room;
+	uint32_t	 made;		/* ever */
+	uint64_t	 left_out;
+};
+
+int  uf_tracks_add(struct uf_tracks *tr, struct uf_calls *c, const struct cuda_device_time *d);
+/* Those that began until then, in order, to @fn. */
+typedef int (*uf_span_fn)(void *ctx, struct uf_track *t, const struct uf_span *s);
+int  uf_tracks_write(struct uf_tracks *tr, uint64_t until, uf_span_fn fn, void *ctx);
+void uf_tracks_release(struct uf_tracks *tr);
 
 /* --- info.c --- */
 
