@@ -19,6 +19,7 @@ static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static void in_child(void)
 {
 	forked |= inited;
+	fakecuda_watch = NULL;
 	inited = 0;
 	pthread_mutex_init(&init_lock, NULL);
 	lock_forked();

@@ -21,6 +21,8 @@
 extern struct counter __start_calls[] __attribute__((visibility("hidden")));
 extern struct counter __stop_calls[] __attribute__((visibility("hidden")));
 
+__attribute__((visibility("default"))) const struct watch *fakecuda_watch;
+
 static struct tally *tallies;
 static uint64_t moved[BYTES_KINDS];
 
@@ -50,7 +52,11 @@ struct tally *tally_of(const char *name)
 
 __attribute__((noinline)) void count_call(struct counter *c)
 {
+	const struct watch *watch = __atomic_load_n(&fakecuda_watch, __ATOMIC_ACQUIRE);
+
 	__atomic_add_fetch(&c->count, 1, __ATOMIC_RELAXED);
+	if (watch)
+		watch->called(c->name);
 }
 
 void count_bytes(enum bytes kind, uint64_t n)

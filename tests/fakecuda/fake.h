@@ -9,6 +9,7 @@
 #define FAKECUDA_FAKE_H
 
 #include "cuda_api.h"
+#include "watch.h"
 
 /* How often an exported function was entered. All of them lie in one section, for the truth at exit. */
 struct counter {
@@ -59,6 +60,7 @@ struct CUstream_st {
 	CUcontext	ctx;
 	uint64_t	busy;		/* until when, ns of CLOCK_MONOTONIC */
 	struct capture *capture;	/* it records for this one, or for an ended one */
+	uint32_t	id;		/* 0: a default stream */
 };
 
 struct CUctx_st {
@@ -95,6 +97,7 @@ struct CUmod_st {
 struct op {
 	CUgraphNodeType type;
 	enum bytes	kind;		/* of copies */
+	uint64_t	node;		/* while it runs: of a graph's node its number */
 	union {
 		CUDA_KERNEL_NODE_PARAMS_v2 kernel;
 		CUDA_MEMCPY3D		   copy;
@@ -107,6 +110,7 @@ struct op {
 struct CUgraphNode_st {
 	struct op   op;
 	CUgraphNode origin;		/* the node this is a copy of */
+	uint64_t    id;			/* grows with each that is made */
 };
 
 struct CUgraph_st {
@@ -134,7 +138,7 @@ void driver_lock(void);
 void driver_unlock(void);
 void lock_forked(void);
 CUstream stream_of(int per_thread, CUstream stream);
-void stream_busy(CUstream stream, uint64_t ns);		/* it has @ns more to do */
+uint64_t stream_busy(CUstream stream, uint64_t ns);	/* it has @ns more to do; returns until when */
 CUresult stream_wait(CUstream stream);			/* until it has done all */
 CUresult stream_op(CUstream stream, const struct op *op);	/* does it, or records it when the stream captures */
 void wait_until(uint64_t ns);

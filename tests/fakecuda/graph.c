@@ -20,6 +20,7 @@ CUgraph graph_new(void)
 
 CUresult graph_append(CUgraph g, const struct op *op, CUgraphNode *ret)
 {
+	static uint64_t ids;
 	CUgraphNode node = calloc(1, sizeof(*node));
 	void *more = realloc(g->node, (g->count + 1) * sizeof(*g->node));
 
@@ -30,6 +31,7 @@ CUresult graph_append(CUgraph g, const struct op *op, CUgraphNode *ret)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	node->op = *op;
+	node->id = __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED);
 	if (op->type == CU_GRAPH_NODE_TYPE_GRAPH)
 		node->op.child = graph_copy(op->child);
 	g->node[g->count++] = node;

@@ -31,6 +31,9 @@ $(CUS): $(OUT)/%: $(FAKE)/programs/%.c $(CUHDRS) $(LIBCUDA)
 $(OUT)/fakecuda/libinjected.so: $(FAKE)/injected.c | $(LIBCUDA)
 	$(call say,CC)$(CC) $(CULIB) -o $@ $<
 
+$(OUT)/fakecuda/libcupti.so.13: $(FAKE)/cupti.c $(FAKE)/watch.h ../../src/inject/cuptiapi.h | $(LIBCUDA)
+	$(call say,CC)$(CC) $(CULIB) -s -Wl,-soname,$(@F) -o $@ $< -ldl -lpthread
+
 # The version of its symbols is the one that programs made by nvcc ask for.
 $(RUNTIME).so.13: $(FAKE)/runtime.c $(CUHDRS) | $(LIBCUDA)
 	$(call say,CC)$(CC) $(CULIB) -s -Wl,-soname,$(@F) -Wl,--default-symver -o $@ $< -ldl -lpthread
@@ -50,6 +53,10 @@ $(OUT)/vectoradd.shared: $(OUT)/fakecuda/vectoradd.o $(RUNTIME).so.13
 $(OUT)/fakecuda/offsets.o: $(FAKE)/offsets.c $(CUHDRS) | $(LIBCUDA)
 	$(call say,CC)$(CC) -I$(CUDA)/include -c -o $@ $<
 
-fakecuda: $(LIBCUDA) $(CUS) $(OUT)/curuntime $(OUT)/curuntime.shared $(OUT)/fakecuda/libinjected.so \
-	$(if $(wildcard $(CUDA)/include/cuda.h),$(OUT)/fakecuda/offsets.o)
+$(OUT)/fakecuda/cuptioffsets.o: $(FAKE)/cuptioffsets.c ../../src/inject/cuptiapi.h | $(LIBCUDA)
+	$(call say,CC)$(CC) -I$(CUDA)/include -c -o $@ $<
+
+fakecuda: $(LIBCUDA) $(OUT)/fakecuda/libcupti.so.13 $(CUS) $(OUT)/curuntime $(OUT)/curuntime.shared $(OUT)/fakecuda/libinjected.so \
+	$(if $(wildcard $(CUDA)/include/cuda.h),$(OUT)/fakecuda/offsets.o) \
+	$(if $(wildcard $(CUDA)/include/cupti.h),$(OUT)/fakecuda/cuptioffsets.o)
 .PHONY: fakecuda

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "fake.h"
@@ -86,16 +87,34 @@ static void busy_until(CUstream s, uint64_t ns)
 		s->ctx->busy = s->busy;
 }
 
-void stream_busy(CUstream s, uint64_t ns)
+uint64_t stream_busy(CUstream s, uint64_t ns)
 {
-	uint64_t t;
+	uint64_t t, until;
 
-	if (!ns)
-		return;
+	if (!ns && !fakecuda_watch)
+		return 0;
 	t = now();
 	driver_lock();
-	busy_until(s, (s->busy > t ? s->busy : t) + ns);
+	until = (s->busy > t ? s->busy : t) + ns;
+	busy_until(s, until);
 	driver_unlock();
+	return until;
+}
+
+/* What runs is told to who watches. */
+static void watch_op(CUstream s, const struct op *op, int kind, uint64_t start, uint64_t end, uint64_t bytes)
+{
+	const struct watch *watch = __atomic_load_n(&fakecuda_watch, __ATOMIC_ACQUIRE);
+	const CUDA_KERNEL_NODE_PARAMS_v2 *k = &op->kernel;
+	struct watched w = { .kind = kind, .start = start, .end = end, .bytes = bytes, .graph_node = op->node, .stream = s->id };
+
+	if (!watch)
+		return;
+	if (kind == WATCHED_KERNEL) {
+		memcpy(w.grid, (unsigned[]){ k->gridDimX, k->gridDimY, k->gridDimZ }, sizeof(w.grid));
+		memcpy(w.block, (unsigned[]){ k->blockDimX, k->blockDimY, k->blockDimZ }, sizeof(w.block));
+	}
+	watch->ran(&w);
 }
 
 static uint64_t stream_done(CUstream s)
@@ -118,18 +137,27 @@ CUresult stream_wait(CUstream s)
 
 static void op_run(CUstream s, const struct op *op)
 {
+	uint64_t bytes, t;
+
 	switch (op->type) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
 		__atomic_add_fetch(&op->kernel.func->tally->ran, 1, __ATOMIC_RELAXED);
-		stream_busy(s, kernel_ns);
+		t = stream_busy(s, kernel_ns);
+		watch_op(s, op, WATCHED_KERNEL, t - kernel_ns, t, 0);
 		break;
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
+		bytes = op->copy.WidthInBytes * op->copy.Height * op->copy.Depth;
+		t = now();
 		copy_run(&op->copy);
-		count_bytes(op->kind, op->copy.WidthInBytes * op->copy.Height * op->copy.Depth);
+		count_bytes(op->kind, bytes);
+		watch_op(s, op, WATCHED_COPY, t, now(), bytes);
 		break;
 	case CU_GRAPH_NODE_TYPE_MEMSET:
+		bytes = op->set.width * op->set.height * op->set.elementSize;
+		t = now();
 		set_run(&op->set);
-		count_bytes(op->kind, op->set.width * op->set.height * op->set.elementSize);
+		count_bytes(op->kind, bytes);
+		watch_op(s, op, WATCHED_SET, t, now(), bytes);
 		break;
 	case CU_GRAPH_NODE_TYPE_HOST:
 		op->host.fn(op->host.userData);
@@ -149,6 +177,7 @@ void graph_run(CUgraph g, CUstream s)
 		struct op op = g->node[i]->op;
 
 		op.kind = BYTES_GRAPH;
+		op.node = g->node[i]->id;
 		op_run(s, &op);
 	}
 }
@@ -172,11 +201,13 @@ CUresult stream_op(CUstream s, const struct op *op)
 
 static CUresult stream_create(CUstream *ret)
 {
+	static uint32_t ids;
 	CUstream s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	s->ctx = context();
+	s->id = __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED);
 	*ret = s;
 	return CUDA_SUCCESS;
 }
