@@ -14,6 +14,7 @@ check "nor is a package manager asked" [ ! -e called ]
 check "make is up to date after make" make -s -q -C "$root" recorder
 check "make install obeys PREFIX and DESTDIR" make -s -C "$root" install PREFIX=/opt/x DESTDIR="$scratch/dest"
 check "and installs the program" [ -x dest/opt/x/bin/recorder ]
+check "and what --gpu-times loads, where recorder looks for it" [ -e dest/opt/x/bin/../lib/recorder/librecorder_cupti.so ]
 check "and nothing outside" equal "$(ls dest) $(ls dest/opt)" "opt x"
 check "the BPF code compiles for arm64" make -s -C "$root" bpf ARCH=arm64 B="$scratch/build"
 check "into an object of BPF" grep -q 'eBPF\|Linux BPF' <(readelf -h build/bpf-arm64/recorder.o)
