@@ -1,14 +1,16 @@
 #!/bin/bash
-# times.sh [-o DIR] [PROGRAM...] - device times on a machine with an NVIDIA GPU: what --gpu-times finds of real programs.
+# times.sh [-o DIR] [-t SECONDS] [PROGRAM...] - device times on a machine with an NVIDIA GPU: what --gpu-times finds of real programs.
 #
 # Run in the folder that tests/gpu/pack makes (recorder, librecorder_cupti.so and programs/ lie beside it), or in a source tree
 # where that was run. Needs root and python3; the Python programs need PyTorch. Prints, and writes to DIR/times.txt, of each
-# program how many launches it made, how many have their time on the device, and whether those times can be true.
+# program how many launches it made, how many have their time on the device, and whether those times can be true. After
+# SECONDS (150) no other program is begun.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ -x "$here/recorder" ] || here=$(cd "$here/../.." && pwd)/build/gpu
-out=$here/times
+out=$here/times end=150
 [ "${1-}" = -o ] && { out=$2; shift 2; }
+[ "${1-}" = -t ] && { end=$2; shift 2; }
 mkdir -p "$out" || exit 1
 recorder=$here/recorder programs=$here/programs
 [ -x "$recorder" ] && [ -e "$here/librecorder_cupti.so" ] || { echo "times.sh: no recorder, or no librecorder_cupti.so, in $here"; exit 2; }
@@ -76,13 +78,14 @@ record() {
 	local name=$1 status; shift
 	[ -e "$1" ] || command -v "$1" > /dev/null || { say "$name: not there"; return; }
 	rm -rf "$out/$name"
-	timeout -k 5 "${LIMIT:-90}" "$recorder" --status never --no-syscalls --no-functions --format neutrino --gpu-times -o "$out/$name" -- "$@" \
+	timeout -k 5 "${LIMIT:-45}" "$recorder" --status never --no-syscalls --no-functions --format neutrino --gpu-times -o "$out/$name" -- "$@" \
 		> "$out/$name.out" 2> "$out/$name.err"
 	status=$?
 	say "$name: status $status, it says: $(grep -v '^spin' "$out/$name.out" | tail -n 2 | tr '\n' ';')"
 	grep -E '^recorder: (error|warning|device times|lost|CUDA|returns|own cost)' "$out/$name.err" | cut -c1-300 | sed 's/^/  /' | tee -a "$out/times.txt"
 	grep -vE '^recorder' "$out/$name.err" | head -n 5 | cut -c1-300 | sed 's/^/  stderr: /' | tee -a "$out/times.txt"
 	python3 "$out/facts.py" "$out/$name"/*/ 2>&1 | tee -a "$out/times.txt"
+	find "$out/$name" -name '[0-9]*.bin' | sort | tail -n +4 | xargs -r rm -f	# of these there may be hundreds, with holes
 }
 
 # What a launch costs bare, recorded, and recorded with its time.
@@ -98,6 +101,7 @@ cost() {
 		say "cost, $how: $(grep 'ns per launch' "$out/cost-$how.out" | tail -n 1)"
 	done
 	python3 "$out/facts.py" "$out/cost"/*/ 2>&1 | tee -a "$out/times.txt"
+	rm -rf "$out/cost"/*/result/[0-9]*.bin "$out"/cost.old
 }
 
 # The tracks of a program with graphs, to be looked at where uftrace is: DIR/uftrace.data.
@@ -111,9 +115,11 @@ given=${LD_LIBRARY_PATH-}
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here/runtime
 cublas=$(ls /usr/local/cuda*/targets/*/lib/libcublas.so.1[0-9] 2> /dev/null | tail -n 1)
 [ -n "$cublas" ] && LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$cublas")
-[ $# -gt 0 ] || set -- vectoradd vectoradd-shared ptds spin graph graph-shared launches gemm driver torch-eager torch-graph uftrace cost
+[ $# -gt 0 ] || set -- vectoradd spin graph torch-eager torch-graph uftrace cost driver gemm launches ptds \
+	vectoradd-shared graph-shared
 say "asked $(date -u '+%F %T') UTC, $(head -n 1 /proc/driver/nvidia/version 2> /dev/null)"
 for program; do
+	[ $SECONDS -lt "$end" ] || { say "$program: no time left"; continue; }
 	case $program in
 	cost) cost ;;
 	uftrace) tracks ;;
