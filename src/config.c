@@ -228,10 +228,6 @@ static int check_config(struct config *cfg, char **words)
 		fail(0, "--usdt does not go together with -t and -C: a probe takes no time, and calls nothing");
 		return 1 + EXIT_USAGE;
 	}
-	if (cfg->cuda_asked && filter_holds(cfg)) {
-		fail(0, "--cuda does not go together with -t and -C: its calls are recorded as they are made");
-		return 1 + EXIT_USAGE;
-	}
 	if (cfg->gpu_times && check_gpu_times(cfg))
 		return 1 + EXIT_USAGE;
 	if (filter_has_callers(cfg->filter))
@@ -298,23 +294,29 @@ static struct config *usual_config(void)
 
 DEFINE_CLEANUP(config_destroy, struct config *)
 
-/* What no format has a place for is not recorded; a format of CUDA calls alone asks for them. */
-static void choose_sources(struct config *cfg)
+/* What no format has a place for is not recorded; a format of nothing but CUDA calls asks for them. */
+static int choose_sources(struct config *cfg)
 {
 	uint64_t wants = cfg->raw ? ~0ull : 0;
 
-	for (unsigned i = 0; i < cfg->sink_count; i++)
+	for (unsigned i = 0; i < cfg->sink_count; i++) {
 		wants |= cfg->sink[i]->wants;
+		if (cfg->cuda && !(cfg->sink[i]->wants & ~(SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) |
+							  SINK_WANTS(REC_CUDA_TIMES))))
+			cfg->cuda_asked = true;
+	}
 	if (!(wants & SINK_WANTS(REC_CUDA_ENTRY)) || (filter_holds(cfg) && !cfg->cuda_asked))
 		cfg->cuda = cfg->cuda_asked = 0;
-	else if (!(wants & SINK_WANTS(REC_FUNC_ENTRY)))
-		cfg->cuda_asked = cfg->cuda;
 	if (!(wants & SINK_WANTS(REC_FUNC_ENTRY)))
 		cfg->functions = false;
 	if (!(wants & SINK_WANTS(REC_SYS_ENTER)))
 		cfg->syscalls = false;
 	if (!wants_probes(cfg))
 		cfg->cuda = 0;			/* nobody looks at what is mapped */
+	if (!cfg->cuda_asked || !cfg->functions || !filter_holds(cfg))
+		return 0;
+	fail(0, "calls of the CUDA driver are recorded as they are made: they do not go together with functions under -t and -C");
+	return 1 + EXIT_USAGE;
 }
 
 int config_parse(struct config **ret, int argc, char **argv)
@@ -342,9 +344,10 @@ int config_parse(struct config **ret, int argc, char **argv)
 		cfg->sink[cfg->sink_count++] = usual_sink(cfg->output);
 	for (unsigned i = 0; i < cfg->sink_count && !cfg->events_chosen; i++)
 		cfg->events |= cfg->sink[i]->events;
-	choose_sources(cfg);
-	*ret = TAKE(cfg);
-	return 0;
+	err = choose_sources(cfg);
+	if (!err)
+		*ret = TAKE(cfg);
+	return err;
 }
 
 void config_destroy(struct config *cfg)

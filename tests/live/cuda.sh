@@ -86,6 +86,11 @@ check "attached: launches are seen" grep -q '^launch func_' rows
 check "attached: not more than were made" [ "$(awk '$1 == "launch" { n += $3 } END { print n }' rows)" -le \
 	"$(awk '$1 == "launch" { n += $3 } END { print n }' serve.count)" ]
 
+run two.trace --no-functions --format neutrino,trace-dat -- "$PROGRAMS/cumany" 10
+check "a format of CUDA calls alone asks for them, also beside others" equal \
+	"$(python3 "$LIVE/cudarows.py" two.trace/trace | truth_of launch /dev/stdin)" "launch vadd 10"
+LD_LIBRARY_PATH=$fake "$RECORDER" -t 1ms --format neutrino,uftrace -o timed.trace -- "$PROGRAMS/cumany" 10 > timed.out 2>&1
+check "with -t and -C it does not go" equal "$?" 2
 run none.data --no-cuda --no-libcall -- "$PROGRAMS/cumany" 10
 check "--no-cuda: none" equal "$(report_calls none.data cuLaunchKernel)" 0
 LD_LIBRARY_PATH=$fake "$RECORDER" --cuda=launches -- "$PROGRAMS/cumany" 10 > wrong.out 2>&1
