@@ -107,6 +107,34 @@ check "its folder has one map" equal "$(grep -c '^\[map\.[a-z_]*\]' trace/*/prob
 timed -- true
 check "without a driver: said" grep -q "no CUDA driver has loaded" trace.err
 
+# Where CUPTI is found: beside what a Python package has mapped, and in a toolkit.
+packages=$PWD/site-packages toolkit=$PWD/toolkit
+mkdir -p "$packages/cuda" "$packages/nvidia/cu13/lib" "$toolkit/extras/CUPTI/lib64"
+cp -L "$PROGRAMS/fakecuda/libcuda.so.1" "$packages/cuda"
+cp "$PROGRAMS/fakecuda/libcupti.so.13" "$packages/nvidia/cu13/lib"
+cp "$PROGRAMS/fakecuda/libcupti.so.13" "$toolkit/extras/CUPTI/lib64"
+LD_LIBRARY_PATH=$packages/cuda timed -- "$PROGRAMS/cuthreads" 1 5
+check "CUPTI of a Python package is found" grep -q 'device times: 5 kernels, 0 of no launch' trace.err
+if ldconfig -p | grep -q 'libcupti\.so'; then
+	skip "CUPTI of a toolkit" "the loader knows one here, which comes first"
+else
+	CUDA_HOME=$toolkit LD_LIBRARY_PATH=$PWD/without timed -- "$PROGRAMS/cuthreads" 1 5
+	check "CUPTI of a toolkit is found" grep -q 'device times: 5 kernels, 0 of no launch' trace.err
+fi
+
+# Recorder killed: the program goes on, and ends as it would.
+"$RECORDER" -q --no-syscalls --no-functions --format neutrino --gpu-times -o killed -- "$PROGRAMS/cuserve" 200 > served.out 2> killed.err & killed=$!
+until grep -qs ready served.out || ! kill -0 $killed 2> /dev/null; do sleep 0.02; done
+sleep 0.3
+kill -KILL $killed
+wait $killed 2> /dev/null
+server=$(awk '{ print $2; exit }' served.out)
+sleep 0.3
+check "recorder killed, the program runs on" kill -0 "$server"
+kill "$server"
+for _ in $(seq 100); do kill -0 "$server" 2> /dev/null || break; sleep 0.02; done
+check "and ends by itself" grep -q '^launch ' served.out
+
 # The program: same output, status and end, and none of it written by the library.
 "$PROGRAMS/cufork" 2>&1 | sed 's/[0-9][0-9]*//g' | sort > plain
 record trace --format neutrino --gpu-times -- sh -c "exec $PROGRAMS/cufork 2>&1" > out
