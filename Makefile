@@ -74,8 +74,8 @@ demo:							## install what is missing, build, record examples/hello, show it
 
 check:							## install what tests need, build, and pass them; the live ones need root
 	@tests/deps/install test
-	@$(MAKE) --no-print-directory recorder librecorder_cupti.so $B/unit bpf ARCH=$(HOST)
-	@$(MAKE) --no-print-directory bpf ARCH=arm64
+	@$(MAKE) --no-print-directory -j$$(nproc) recorder librecorder_cupti.so $B/unit bpf ARCH=$(HOST)
+	@$(MAKE) --no-print-directory -j$$(nproc) bpf ARCH=arm64
 	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
 	@tests/run-all $B/unit $(abspath recorder)
 

@@ -53,8 +53,14 @@ whole coroutine && replays "-F step -D 1" "-F yield_home" "-N step" "-F routine"
 whole tail && replays "-F middle" "-N middle" "-F first -N last" "-D 4" "-F last -D 1"
 whole altstack && replays "-F in_handler" "-N raise_from" "-F jumps" "-D 3"
 whole deep && replays "-F down -D 1" "-N down" "-D 250"
+# Single perf events take a grace period each to let go of, 4 s a recording: with FULL=1 they do all that the others do.
 for feature in uprobe-session uprobe-session,uprobe-multi; do
 	without=(--no-feature $feature)
+	[ "$feature" = uprobe-session ] || [ -n "${FULL-}" ] || {
+		whole chain leave && replays "-F catcher -D 2"
+		whole tail && replays "-N middle"
+		continue
+	}
 	whole chain leave && replays "-F leaver" "-N leaver" "-F catcher -D 2" "-N many" "-F again -D 2"
 	whole tail && replays "-F middle" "-N middle" "-D 4"
 done

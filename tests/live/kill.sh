@@ -12,7 +12,7 @@ RANDOM=${SEED:-$$}
 now() { read -r up _ < /proc/uptime; echo "$up"; }
 
 # The last time stamp of any task, s.
-last_seen() { uf dump --no-pager -d "$1" 2>/dev/null | sed -n 's/^ *\([0-9]*\.[0-9]\{9\}\) .*/\1/p' | sort -n | tail -n 1; }
+last_seen() { uf dump --no-pager -d "$1" 2>/dev/null | awk '$1 ~ /^[0-9]+\.[0-9]+$/ && $1 > last { last = $1 } END { print last }'; }
 
 probes() { bpftool prog 2>/dev/null | grep -cE ' name (function_session|function_entry|sys_enter|exec_gate|unwind_begin) '; }
 probes_before=$(probes)
