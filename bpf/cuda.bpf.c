@@ -146,7 +146,9 @@ static __always_inline void piece_end(struct cuda_task *c, const struct rec_text
 	c->len += (sizeof(*x) + x->len + 3) & ~3u;
 }
 
-/* As read_string(), of any length that has a place: names of templates are long. */
+#define PIECE_MAX	(CUDA_TAKE_MAX - 256)	/* bytes of one; behind a short first one there is room for it, too */
+
+/* Names of templates are long. */
 static __noinline int take_string(struct cuda_task *c, __u64 from, __u32 arg)
 {
 	struct rec_text *x = c ? piece_at(c, arg) : NULL;
@@ -154,16 +156,12 @@ static __noinline int take_string(struct cuda_task *c, __u64 from, __u32 arg)
 
 	if (!x)
 		return 0;
-	n = bpf_probe_read_user_str(x->bytes, CUDA_TAKE_MAX - 256, (void *)from);
-	if (n <= 0 && args_may_fault && from && fetch_page(from))
-		n = bpf_probe_read_user_str(x->bytes, CUDA_TAKE_MAX - 256, (void *)from);
-	if (n <= 0 && args_may_fault && from && fetch_page((from | (PAGE_BYTES - 1)) + 1))
-		n = bpf_probe_read_user_str(x->bytes, CUDA_TAKE_MAX - 256, (void *)from);
+	n = read_text(x->bytes, PIECE_MAX, from);
 	if (n <= 0)
 		x->flags = TEXT_FAULT;
 	else
 		x->len = n - 1;
-	if (n == CUDA_TAKE_MAX - 256)
+	if (n == PIECE_MAX)
 		x->flags = TEXT_CUT;
 	piece_end(c, x);
 	return 0;
@@ -176,7 +174,7 @@ static __noinline int take_bytes(struct cuda_task *c, __u64 from, __u32 size, __
 	if (!x)
 		return 0;
 	asm volatile("" : "+r"(size));
-	if (size > CUDA_TAKE_MAX - 256 || !from || read_bytes(x->bytes, size, from))
+	if (size > PIECE_MAX || !from || read_bytes(x->bytes, size, from))
 		x->flags = TEXT_FAULT;
 	else
 		x->len = size;

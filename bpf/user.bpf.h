@@ -18,19 +18,24 @@ static __always_inline bool fetch_page(__u64 addr)
 	return !bpf_copy_from_user(&byte, sizeof(byte), (void *)addr);
 }
 
-/* A string may begin in a page that is not in memory yet, or go on in one. */
-static __always_inline long read_string(char *to, __u64 from)
+/* A string of less than @room bytes. It may begin in a page that is not in memory yet, or go on in one. */
+static __always_inline long read_text(char *to, const __u32 room, __u64 from)
 {
-	long n = bpf_probe_read_user_str(to, VALUE_STRING_MAX + 2, (void *)from);
+	long n = bpf_probe_read_user_str(to, room, (void *)from);
 
 	if (n > 0 || !args_may_fault || !from)
 		return n;
 	if (!fetch_page(from))
 		return -1;
-	n = bpf_probe_read_user_str(to, VALUE_STRING_MAX + 2, (void *)from);
+	n = bpf_probe_read_user_str(to, room, (void *)from);
 	if (n > 0 || !fetch_page((from | (PAGE_BYTES - 1)) + 1))
 		return n;
-	return bpf_probe_read_user_str(to, VALUE_STRING_MAX + 2, (void *)from);
+	return bpf_probe_read_user_str(to, room, (void *)from);
+}
+
+static __always_inline long read_string(char *to, __u64 from)
+{
+	return read_text(to, VALUE_STRING_MAX + 2, from);
 }
 
 /* What is not in memory yet is fetched; it may lie in two pages. */

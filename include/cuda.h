@@ -84,7 +84,7 @@ enum cuda_does {
 	CUDA_DOES_KINDS
 };
 
-/* The numbers are those of the table in shared/formats/neutrino.md's host_mem. */
+/* The numbers stand in files: kinds are added at the end only, before those of rows. */
 enum cuda_memory {
 	CUDA_MEM_NONE,
 	CUDA_MEM_HTOD, CUDA_MEM_DTOH, CUDA_MEM_DTOD, CUDA_MEM_UNIFIED, CUDA_MEM_SET,
@@ -130,11 +130,11 @@ struct cuda_kernel {
 	uint64_t    handle;	/* CUfunction or CUkernel it was first launched by */
 	uint32_t    index;	/* in the process, in order of first launch, from 0 on */
 	bool	    is_named;	/* the name was told with the handle */
-	bool	    is_guessed;	/* by a less certain way, its handle was not seen to be given: flag bit 7 of host_launch */
+	bool	    is_guessed;	/* by a less certain way, its handle was not seen to be given */
 	void	   *slot[SINKS_MAX];	/* one per sink: what it hangs on a kernel; the sink's process_end frees it */
 };
 
-#define CUDA_LAUNCH_EX		(1u << 0)	/* the bits of host_launch.flags, neutrino.md section 8 */
+#define CUDA_LAUNCH_EX		(1u << 0)	/* the bits stand in files */
 #define CUDA_LAUNCH_COOPERATIVE	(1u << 1)
 #define CUDA_LAUNCH_PER_THREAD	(1u << 2)	/* by the twin: stream 0 is the thread's own */
 #define CUDA_LAUNCH_CAPTURED	(1u << 3)	/* recorded into a graph: it did not run */

@@ -425,10 +425,15 @@ static bool is_launch(uint8_t does)
 	       does == CUDA_DOES_LAUNCH_GRID;
 }
 
-static int describe_node(struct cuda_call *c, const struct cuda_dims *d)
+/* What a graph's node is to launch, if the call says that. */
+static int describe_node(struct cuda_call *c, const struct rec_cuda_entry *r)
 {
-	struct kernel *k = kernel_of(c->process, d->func);
+	struct cuda_dims d[CUDA_LIST_MAX];
+	struct kernel *k;
 
+	if (!decode_dims(d, r))
+		return 0;
+	k = kernel_of(c->process, d[0].func);
 	c->node = calloc(1, sizeof(*c->node));
 	if (!k || !c->node)
 		return -ENOMEM;
@@ -441,7 +446,6 @@ static int takes_effect(struct cuda_call *c);
 int cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct rec_cuda_entry *r)
 {
 	struct cuda_call *c = calloc(1, sizeof(*c));
-	struct cuda_dims d[CUDA_LIST_MAX] = {};
 	int err;
 
 	if (!c)
@@ -452,8 +456,8 @@ int cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct
 		err = err ?: launch_kernels(c, r);
 	else if (c->fn->does == CUDA_DOES_GRAPH_LAUNCH)
 		err = err ?: launch_graph(c);
-	else if (!err && decode_dims(d, r))
-		err = describe_node(c, d);
+	else
+		err = err ?: describe_node(c, r);
 	c->is_captured = c->fn->stream || c->launches ? capture_on(c, c->stream) != NULL : false;
 	if (!err)
 		number_launches(c);

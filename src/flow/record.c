@@ -101,6 +101,23 @@ static bool are_plain(const char *at, uint32_t len)
 	return true;
 }
 
+static bool event_is_sane(const struct rec_event *r, const char *end)
+{
+	return r->event < EVENT_TRACEPOINT + TRACEPOINTS_MAX && r->len <= end - r->field &&
+	       r->len >= kernel_event_bytes(r->event);
+}
+
+static bool cuda_entry_is_sane(const struct rec_cuda_entry *r, const char *end)
+{
+	return r->func < CUDA_FUNCTIONS_MAX && texts_are_inside(r->text, r->text_len, end);
+}
+
+static bool usdt_is_sane(const struct rec_usdt *r, const char *end)
+{
+	return !r->name[USDT_NAME_MAX - 1] && values_are_sane(r->values, r->values_len, end, true) &&
+	       are_plain(r->values, r->values_len);
+}
+
 static bool counts_are_sane(const struct rec_lost *r)
 {
 	for (int i = 0; i < REC_CLASSES; i++)
@@ -162,23 +179,12 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 
 		return values_are_sane(r->values, r->values_len, end, rec->kind == REC_FUNC_ENTRY_ARGS);
 	}
-	case REC_USDT: {
-		const struct rec_usdt *r = (const void *)rec;
-
-		return !r->name[USDT_NAME_MAX - 1] && values_are_sane(r->values, r->values_len, end, true) &&
-		       are_plain(r->values, r->values_len);
-	}
-	case REC_EVENT: {
-		const struct rec_event *r = (const void *)rec;
-
-		return r->event < EVENT_TRACEPOINT + TRACEPOINTS_MAX && r->len <= end - r->field &&
-		       r->len >= kernel_event_bytes(r->event);
-	}
-	case REC_CUDA_ENTRY: {
-		const struct rec_cuda_entry *r = (const void *)rec;
-
-		return r->func < CUDA_FUNCTIONS_MAX && texts_are_inside(r->text, r->text_len, end);
-	}
+	case REC_USDT:
+		return usdt_is_sane((const void *)rec, end);
+	case REC_EVENT:
+		return event_is_sane((const void *)rec, end);
+	case REC_CUDA_ENTRY:
+		return cuda_entry_is_sane((const void *)rec, end);
 	case REC_CUDA_EXIT:
 		return ((const struct rec_cuda_exit *)rec)->func < CUDA_FUNCTIONS_MAX;
 	case REC_CUDA_TIMES: {

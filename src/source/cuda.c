@@ -175,10 +175,10 @@ static int attach_ends(struct recorder_bpf *bpf, const struct way *w, const char
 
 	for (size_t i = 0; i < ARRAY_SIZE(part) && !err; i++) {
 		struct bpf_program *prog = part[i].prog ? prog_of(bpf, part[i].prog) : NULL;
-		bool is_session = type == BPFLINK_UPROBE_SESSION && part[i].b != &s->rets;
+		int as = part[i].b == &s->rets ? BPFLINK_UPROBE_MULTI : type;
 
 		if (prog && type)
-			err = batch_attach_multi(&links, prog, is_session ? type : BPFLINK_UPROBE_MULTI, part[i].at_return ? BPFLINK_RETURN : 0, path, part[i].b,
+			err = batch_attach_multi(&links, prog, as, part[i].at_return ? BPFLINK_RETURN : 0, path, part[i].b,
 						 &tally.refused);
 		else if (prog)
 			err = batch_attach_singly(&links, prog, part[i].at_return, path, part[i].b, &tally.refused);
