@@ -18,6 +18,8 @@ struct about {
 	char	     **argv;		/* the command recorded; NULL when attached or replayed without one */
 	char	      *cmdline;		/* recorder's own command line, words joined by spaces */
 	char	      *exe;		/* absolute path of the command */
+	char	      *cwd;		/* where recorder was started */
+	uint32_t       pid;		/* recorder's own */
 	char	      *hostname, *kernel, *distro, *cpu_model;	/* kernel: "Linux 6.1.0" */
 	unsigned       cpus_online, cpus_possible;
 	uint64_t       mem_free, mem_total;	/* bytes */

@@ -37,13 +37,16 @@ enum rec_kind {
 	REC_CUDA_ENTRY,		/* struct rec_cuda_entry */
 	REC_CUDA_EXIT,		/* struct rec_cuda_exit */
 	REC_CUDA_TIMES,		/* struct rec_cuda_times */
+	REC_FILE,		/* struct rec_file */
+	REC_EXEC,		/* struct rec_exec */
+	REC_EXEC_PIECE,		/* struct rec_exec_piece */
 	REC_KINDS
 };
 
 /* What loss is counted by. */
 enum rec_class {
-	CLASS_TASK,		/* task life and images */
-	CLASS_SYSCALL,
+	CLASS_TASK,		/* task life and images, what a program was started with */
+	CLASS_SYSCALL,		/* and what they did to files */
 	CLASS_FUNCTION,		/* and USDT probes */
 	CLASS_EVENT,		/* events of the kernel's own tracepoints */
 	CLASS_CUDA,		/* calls of the CUDA driver, and device times, each of a batch */
@@ -64,6 +67,7 @@ struct rec_hdr {
 #define REC_F_BY_IP	8u	/* functions, not with arguments: a struct rec_func_at; which one is told by its ip */
 #define REC_F_NO_EXIT	4u	/* an entry whose exit will not be seen: an unprobed return, rt_sigreturn */
 #define REC_F_CALLED	16u	/* function entry: called, not jumped to, so a call open at the same place has been left */
+#define REC_F_REPLACED	64u	/* task exit: of a leader, whose number a thread of its process goes on with, which execs */
 #define REC_F_HELD	32u	/* an entry that was held back: the record's last 8 bytes are the time it began, not later than its own */
 
 /* A task was made; the header names the task that made it. Comes before any record of the new task. */
@@ -370,6 +374,89 @@ struct rec_cuda_times {
 	struct cuda_time time[];
 };
 
+/* What a system call did to a descriptor or a name: told when it is done. In brackets: the texts that come with it. */
+enum file_op {
+	FILE_NONE,
+	FILE_OPEN,		/* ret: the descriptor; arg: flags, mode as passed, creat() as open() has it [PATH NAME BASE] */
+	FILE_CLOSE,		/* arg: the descriptor; only when it succeeded, as all that say nothing else */
+	FILE_CLOSE_RANGE,	/* arg: first, last, flags [FDS: without CLOSE_RANGE_CLOEXEC] */
+	FILE_PIPE,		/* arg: both ends, flags */
+	FILE_DUP,		/* ret: the new one; arg: the old one, flags: O_CLOEXEC or 0; not dup2(x, x) */
+	FILE_RENAME,		/* ret; arg: flags, 1 of renameat2(); failed ones too [NAME BASE NAME2 BASE2] */
+	FILE_LINK,		/* ret; arg: flags, 1 of linkat(); failed ones too [NAME BASE NAME2 BASE2, PATH: of AT_EMPTY_PATH] */
+	FILE_SYMLINK,		/* [NAME: what it says, NAME2 BASE2: the link] */
+	FILE_MOUNT,		/* ret; arg: flags; failed ones too [NAME NAME2 BASE2 TYPE; NAME, TYPE: not when NULL] */
+	FILE_UMOUNT,		/* ret; arg: flags; failed ones too [NAME2 BASE2] */
+	FILE_CLONE,		/* arg: flags with the exit signal in the low byte; comes right before its REC_TASK_NEW; ret < 0: failed */
+	FILE_OPS
+};
+
+/* struct rec_text, arg, of what follows. A path that was walked has its names leaf first, each ended by a NUL. */
+enum file_text {
+	FILE_TEXT_PATH,		/* walked: of the descriptor, relative to the task's root, as d_path() has it; or an object */
+	FILE_TEXT_NAME,		/* as passed, without its NUL */
+	FILE_TEXT_BASE,		/* walked: what NAME is relative to; none when NAME begins with '/' */
+	FILE_TEXT_NAME2,
+	FILE_TEXT_BASE2,
+	FILE_TEXT_TYPE,		/* as passed */
+	FILE_TEXT_INTERP,	/* REC_EXEC: as NAME */
+	FILE_TEXT_FDS,		/* descriptors that are open: a bit for each, little endian words of 64 */
+	FILE_TEXTS
+};
+
+/* Further flags of a text. CUT of a walk: names at the root's end are missing; FAULT: it could not be walked. */
+#define TEXT_DELETED	4u	/* a walk: the file has no name any more, the walk is what it was */
+#define TEXT_OBJECT	8u	/* instead of a walk: struct file_object */
+
+/* What has no path: a pipe, a socket, an anonymous inode, a namespace. */
+struct file_object {
+	__u64	ino;
+	__u32	magic;		/* of its filesystem: linux/magic.h */
+	__u32	pad;
+	char	name[];		/* of its dentry; no NUL */
+};
+
+/* Which root directory a task has: of two tasks equal when it is the same. */
+struct file_root {
+	__u64	ino;		/* of the directory; 0: the root of its mount */
+	__u32	mnt_ns;		/* inode number of the mount namespace */
+	__s32	mnt_id;		/* as /proc/PID/mountinfo has it */
+};
+
+#define FILE_TEXT_MAX	(28u * 1024)	/* bytes of text[] of the two below */
+
+struct rec_file {
+	struct rec_hdr	 hdr;
+	__u16		 op;		/* enum file_op */
+	__u16		 text_len;	/* bytes of text[] in use: struct rec_text each, arg: enum file_text */
+	__s32		 ret;		/* what the call returned */
+	__u64		 arg[3];	/* see enum file_op; what is not named there is 0 */
+	struct file_root root;
+	char		 text[];
+};
+
+/* What a program was started with; comes after the REC_TASK_EXEC, before anything else of the task but images. */
+struct rec_exec {
+	struct rec_hdr	 hdr;
+	__u32		 text_len;	/* as above: NAME INTERP: as the kernel has them, BASE: the cwd, PATH: of what runs, FDS */
+	__u32		 pad;
+	__u64		 args, env;	/* bytes of each, a NUL behind every string; env 0: not asked for */
+	struct file_root root;
+	char		 text[];
+};
+
+#define EXEC_BYTES_MAX	(64ull << 20)	/* of each: the kernel takes 6 MiB of both */
+#define EXEC_PIECE_MAX	(16u * 1024)
+
+/* The next bytes of the arguments, or after them of the environment, of the REC_EXEC before. In order. */
+struct rec_exec_piece {
+	struct rec_hdr	hdr;
+	__u64		at;		/* of args and env together, where these belong */
+	__u32		len;		/* bytes[] in use */
+	__u32		pad;
+	char		bytes[];
+};
+
 /* What BPF takes along from a syscall argument. */
 enum sys_take {
 	TAKE_NONE,
@@ -405,6 +492,8 @@ _Static_assert(sizeof(struct rec_event) == 32 && sizeof(struct event_sched_switc
 _Static_assert(sizeof(struct event_signal_generate) == 40 && sizeof(struct event_signal_deliver) == 32, "no holes");
 _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
+_Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");
+_Static_assert(sizeof(struct rec_exec_piece) == 40 && sizeof(struct file_object) == 16, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 
 #endif

@@ -28,6 +28,13 @@ struct task;
 struct sink_options {
 	const char *compression;	/* --compression; NULL: the best there is */
 	bool	    raw_syscalls;	/* --raw-syscalls: by number only */
+	/* of bas text */
+	bool	    env_vars;		/* --env-vars: the environment of every program too */
+	bool	    thread_names;	/* --thread-names: Comm lines */
+	bool	    mounts;		/* --mounts: mount and umount2 */
+	bool	    implicit_closes;	/* --implicit-closes: what exec, close_range and dup2 close */
+	bool	    long_lines;		/* --long-lines: a path of up to 1990 bytes on one line */
+	bool	    ignore_repeats;	/* --ignore-repeated-opens */
 };
 
 struct sink_args {

@@ -144,6 +144,8 @@ int about_create(struct about **ret, char **argv, char *const *self_argv)
 	a->start = clock_now();
 	a->utc_offset = clock_utc_offset();
 	host_facts(a);
+	a->pid = getpid();
+	a->cwd = getcwd(NULL, 0) ?: strdup("/");
 	a->cmdline = self_argv ? join(self_argv) : own_command_line();
 	if (argv && argv[0]) {
 		a->argv = copy_words(argv);
@@ -151,7 +153,7 @@ int about_create(struct about **ret, char **argv, char *const *self_argv)
 		if (!a->argv || !a->exe)
 			return -ENOMEM;
 	}
-	if (!a->hostname || !a->kernel || !a->distro || !a->cpu_model || !a->cmdline)
+	if (!a->hostname || !a->kernel || !a->distro || !a->cpu_model || !a->cmdline || !a->cwd)
 		return -ENOMEM;
 	*ret = TAKE(a);
 	return 0;
@@ -167,6 +169,7 @@ void about_destroy(struct about *a)
 	tracepoints_release(&a->tracepoints);
 	free(a->cmdline);
 	free(a->exe);
+	free(a->cwd);
 	free(a->hostname);
 	free(a->kernel);
 	free(a->distro);

@@ -21,6 +21,7 @@ enum block_type {
 	BLOCK_ROUND,		/* struct raw_round, then chunk lengths (u64 each), then the chunks */
 	BLOCK_TRACEPOINT,	/* of about: its system, name and format, each ended by a NUL; before that block, in order */
 	BLOCK_GPU_TIMES,	/* of about: empty; before that block, when device times were asked for */
+	BLOCK_PLACE,		/* of about: the pid, as a u64, then the cwd, ended by a NUL; before that block */
 };
 
 struct block_hdr {
@@ -146,6 +147,15 @@ static void write_tracepoint(struct raw *raw, const struct tracepoint *tp)
 	add_string(raw->out, tp->format);
 }
 
+static void write_place(struct raw *raw, const struct about *a)
+{
+	if (!a->cwd)
+		return;
+	begin_block(raw, BLOCK_PLACE, sizeof(uint64_t) + strlen(a->cwd) + 1);
+	out_u64(raw->out, a->pid);
+	add_string(raw->out, a->cwd);
+}
+
 int raw_seal(struct raw *raw, const struct about *about)
 {
 	int err;
@@ -154,6 +164,8 @@ int raw_seal(struct raw *raw, const struct about *about)
 		write_tracepoint(raw, &about->tracepoints.tp[i]);
 	if (about && about->gpu_times)
 		begin_block(raw, BLOCK_GPU_TIMES, 0);
+	if (about)
+		write_place(raw, about);
 	err = about ? write_about(raw, about) : 0;
 
 	err = out_seal(raw->out) ?: err;
@@ -295,6 +307,18 @@ static int unpack_tracepoint(struct about *a, const char *at, size_t len)
 	return err;
 }
 
+static int unpack_place(struct about *a, const char *at, size_t len)
+{
+	const char *end = at + len;
+
+	if (len < sizeof(uint64_t) || a->cwd)
+		return -EBADMSG;
+	a->pid = *(const uint64_t *)at;
+	at += sizeof(uint64_t);
+	a->cwd = next_string(&at, end);
+	return a->cwd ? 0 : -EBADMSG;
+}
+
 DEFINE_CLEANUP(about_destroy, struct about *)
 
 /* They are the last block; a recording that was cut short has none. */
@@ -316,6 +340,8 @@ int raw_about(int fd, struct about **ret)
 		err = read_block(fd, at, &h, &body, &next);
 		if (!err && h.type == BLOCK_TRACEPOINT)
 			err = unpack_tracepoint(a, body, h.bytes);
+		if (!err && h.type == BLOCK_PLACE)
+			err = unpack_place(a, body, h.bytes);
 		a->gpu_times |= !err && h.type == BLOCK_GPU_TIMES;
 		if (err || h.type != BLOCK_ABOUT)
 			continue;

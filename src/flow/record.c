@@ -28,6 +28,9 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_CUDA_ENTRY, rec_cuda_entry, CLASS_CUDA),
 	ROW(REC_CUDA_EXIT,  rec_cuda_exit,  CLASS_CUDA),
 	ROW(REC_CUDA_TIMES, rec_cuda_times, CLASS_CUDA),
+	ROW(REC_FILE,	    rec_file,	    CLASS_SYSCALL),
+	ROW(REC_EXEC,	    rec_exec,	    CLASS_TASK),
+	ROW(REC_EXEC_PIECE, rec_exec_piece, CLASS_TASK),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -40,6 +43,23 @@ static bool texts_are_inside(const char *text, size_t text_len, const char *end)
 		const struct rec_text *x = (const void *)text;
 
 		if ((size_t)(stop - text) < sizeof(*x) || x->len > (size_t)(stop - text) - sizeof(*x))
+			return false;
+		text += (sizeof(*x) + x->len + 3) & ~3ul;
+	}
+	return true;
+}
+
+/* Each of a kind of text that there is, an object long enough. */
+static bool file_texts_are_sane(const char *text, size_t text_len, const char *end)
+{
+	const char *stop = text + text_len;
+
+	if (!texts_are_inside(text, text_len, end))
+		return false;
+	while (text < stop) {
+		const struct rec_text *x = (const void *)text;
+
+		if (x->arg >= FILE_TEXTS || (x->flags & TEXT_OBJECT && x->len < sizeof(struct file_object)))
 			return false;
 		text += (sizeof(*x) + x->len + 3) & ~3ul;
 	}
@@ -191,6 +211,21 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		const struct rec_cuda_times *r = (const void *)rec;
 
 		return r->count <= CUDA_TIMES_MAX && r->count * sizeof(r->time[0]) <= (size_t)(end - (const char *)r->time);
+	}
+	case REC_FILE: {
+		const struct rec_file *r = (const void *)rec;
+
+		return r->op > FILE_NONE && r->op < FILE_OPS && file_texts_are_sane(r->text, r->text_len, end);
+	}
+	case REC_EXEC: {
+		const struct rec_exec *r = (const void *)rec;
+
+		return r->args <= EXEC_BYTES_MAX && r->env <= EXEC_BYTES_MAX && file_texts_are_sane(r->text, r->text_len, end);
+	}
+	case REC_EXEC_PIECE: {
+		const struct rec_exec_piece *r = (const void *)rec;
+
+		return r->at <= 2 * EXEC_BYTES_MAX && r->len <= EXEC_PIECE_MAX && r->len <= end - r->bytes;
 	}
 	case REC_TASK_LOST:
 	case REC_LOST:

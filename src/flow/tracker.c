@@ -714,6 +714,9 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_ENTRY] = on_cuda_entry,
 	[REC_CUDA_EXIT]	 = on_cuda_exit,
 	[REC_CUDA_TIMES] = on_cuda_times,
+	[REC_FILE]	 = tell,
+	[REC_EXEC]	 = tell,
+	[REC_EXEC_PIECE] = tell,
 };
 
 static int on_lost(struct tracker *tr, const struct rec_lost *r)
