@@ -1,0 +1,47 @@
+/*
+ * names.h - names as a task gave them, made into absolute paths that its root directory begins.
+ *
+ * What the kernel has done it has done: the directory of a name is looked up some milliseconds later, so one that was
+ * renamed meanwhile comes under its new name. Nothing of a target is opened: only paths are walked (O_PATH), within
+ * the root of the task, over no magic link.
+ */
+#ifndef BAS_NAMES_H
+#define BAS_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record.h"
+
+struct bas_names;
+
+int  bas_names_create(struct bas_names **ret);
+void bas_names_destroy(struct bas_names *n);
+
+/* Remember the root directory of task @tid, which has the identity @root, while the task is there. */
+void bas_names_root(struct bas_names *n, const struct file_root *root, uint32_t tid);
+
+/* @base and @name with a '/' between; @name alone when it begins with one, or there is no @base. Nothing is normalised. */
+char *bas_names_join(const char *base, const char *name);
+
+/*
+ * The canonical path of the directory that the absolute @path leads to, and its last component, which is not followed;
+ * of one that ends in '.', '..' or '/' all is resolved. @path as it is, but for doubled slashes and dots, when its directory
+ * cannot be found any more. @tid: who /proc/self is. To be freed; NULL: no memory.
+ */
+char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path);
+
+/* Where all of @path leads to, its last component followed too; NULL: nowhere. To be freed. */
+char *bas_names_follow(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path);
+
+/* Is there something of the name @path, which bas_names_resolve() has given? */
+bool bas_names_exists(struct bas_names *n, const struct file_root *root, const char *path);
+
+/*
+ * A walked path of a record, names leaf first, as text; "/" of nothing. What has no path is composed as the kernel
+ * does, with @name, the last component that it was opened by, where only that tells (namespaces). To be freed.
+ */
+char *bas_walked(const struct rec_text *text, const char *name);
+
+#endif
