@@ -56,7 +56,7 @@ $B/bpf-$(ARCH)/recorder.o: $(BPFOBJ)
 bpf: $B/bpf-$(ARCH)/recorder.o				## only the BPF object, for ARCH=x86 or ARCH=arm64
 
 $B/recorder.skel.h: $B/bpf-$(HOST)/recorder.o Makefile
-	$(call say,SKEL){ echo '#include "record.h"'; $(BPFTOOL) gen skeleton $B/bpf-$(HOST)/recorder.o name recorder_bpf; } > $@
+	$(call say,SKEL){ echo '#include "fileplan.h"'; $(BPFTOOL) gen skeleton $B/bpf-$(HOST)/recorder.o name recorder_bpf; } > $@
 
 $B/unit: $(UNIT) $(filter-out $B/src/main.o,$(OBJ))
 	$(call say,LINK)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@

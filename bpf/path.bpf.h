@@ -4,29 +4,17 @@
 #ifndef PATH_BPF_H
 #define PATH_BPF_H
 
-#include "recorder.bpf.h"
-
-#define NAME_ROOM	256	/* NAME_MAX and its NUL */
+#include "walk.bpf.h"
 
 /* The record of a mapped file while it is put together. */
 struct image_scratch {
 	struct rec_image rec;
 	char	path[REC_PATH_MAX + NAME_ROOM];
-	__u64	dentry, mnt;		/* where the walk is */
-	__u64	root_dentry, root_mnt;	/* where it ends */
-	__u32	len;			/* of path[] in use */
-	__u32	cut;			/* the path did not fit */
+	struct walk walk;
 };
 
-/* Paths are to be as @task sees them. */
-static __always_inline void image_root(struct image_scratch *s, struct task_struct *task)
-{
-	s->root_dentry = (__u64)BPF_CORE_READ(task, fs, root.dentry);
-	s->root_mnt = (__u64)BPF_CORE_READ(task, fs, root.mnt);
-}
-
 /*
- * Everything about the file but addr, len, offset and at, once its root is known. @file: the
+ * Everything about the file but addr, len, offset and at, once the walk's root is known. @file: the
  * kernel address of a struct file that the caller keeps alive. Returns the bytes of the record.
  */
 int image_fill(struct image_scratch *s, __u64 file);

@@ -160,7 +160,7 @@ int target_files(struct bpf_iter__task_vma *ctx)
 	if (!s)
 		return 0;
 	BPF_CORE_READ_INTO(&file, vma, vm_file);	/* read, not loaded: a number, as a global function takes it */
-	image_root(s, task);
+	walk_root(&s->walk, task);
 	size = image_fill(s, file);
 	s->rec.addr = vma->vm_start;
 	s->rec.len = vma->vm_end - vma->vm_start;

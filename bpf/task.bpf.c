@@ -145,6 +145,8 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	r = rec_begin(t, CLASS_TASK, REC_TASK_EXIT, sizeof(*r));
 	if (!r)
 		return 0;
+	if (task->pid == task->tgid && sig->group_exec_task && sig->group_exec_task != task)
+		r->hdr.flags = REC_F_REPLACED;
 	r->status = task->exit_code;
 	r->last = sig->live.counter == 0;
 	r->group_status = r->last ? (sig->group_exit_code ?: task->exit_code) : 0;

@@ -51,6 +51,7 @@ struct config {
 	unsigned    cuda;		/* --cuda=GROUP,...: CUDA_* of cuda.h, of what maps a CUDA driver; default: all; --no-cuda: 0 */
 	bool	    cuda_asked;		/* --cuda, or a format is of nothing else: the driver is looked for in all that is mapped */
 	bool	    gpu_times;		/* --gpu-times: CUPTI in the command times what its device does */
+	bool	    files;		/* what system calls do to files, what programs start with: when a format wants it */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
 	bool	    dear;		/* --dear: probe single-stepped functions too */
 	struct argspecs args;		/* -A, -R */

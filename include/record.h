@@ -423,7 +423,7 @@ struct file_root {
 	__s32	mnt_id;		/* as /proc/PID/mountinfo has it */
 };
 
-#define FILE_TEXT_MAX	(28u * 1024)	/* bytes of text[] of the two below */
+#define FILE_TEXT_MAX	(24u * 1024)	/* bytes of text[] below: behind it no text begins, and no name of a walk */
 
 struct rec_file {
 	struct rec_hdr	 hdr;

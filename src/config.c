@@ -311,6 +311,7 @@ static int choose_sources(struct config *cfg)
 		cfg->functions = false;
 	if (!(wants & SINK_WANTS(REC_SYS_ENTER)))
 		cfg->syscalls = false;
+	cfg->files = wants & SINK_WANTS(REC_FILE) && cfg->sink_count;	/* raw alone is for what all can be replayed as */
 	if (!wants_probes(cfg))
 		cfg->cuda = 0;			/* nobody looks at what is mapped */
 	if (!cfg->cuda_asked || !cfg->functions || !filter_holds(cfg))

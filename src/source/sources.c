@@ -9,7 +9,9 @@
 const struct source_ops *const sources[] = {
 	&source_cgroup,		/* marks who execs, before source_task tells of the exec */
 	&source_filter,		/* what it held back is sent before what ends it: at each tracepoint it comes first */
+	&source_clone,		/* tells of its flags before source_task does of the child */
 	&source_task,
+	&source_file,		/* and of the arguments after the exec */
 	&source_syscall,
 	&source_sched,
 	&source_signal,

@@ -42,6 +42,10 @@ struct mm_struct;
 
 struct fs_struct;
 
+struct files_struct;
+
+struct nsproxy;
+
 struct signal_struct;
 
 struct uprobe_task;
@@ -62,6 +66,8 @@ struct task_struct {
 	struct pid *thread_pid;
 	char comm[16];
 	struct fs_struct *fs;
+	struct files_struct *files;
+	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	long unsigned int sas_ss_sp;
 	size_t sas_ss_size;
@@ -106,6 +112,10 @@ struct file;
 struct mm_struct {
 	struct {
 		long unsigned int start_stack;
+		long unsigned int arg_start;
+		long unsigned int arg_end;
+		long unsigned int env_start;
+		long unsigned int env_end;
 		long unsigned int saved_auxv[50];
 		struct file *exe_file;
 		struct uprobes_state uprobes_state;
@@ -124,6 +134,7 @@ struct signal_struct {
 	atomic_t live;
 	struct pid *pids[4];
 	int group_exit_code;
+	struct task_struct *group_exec_task;
 };
 
 struct ns_common {
@@ -197,9 +208,23 @@ struct qstr {
 	void *name;
 };
 
+struct inode;
+
+struct hlist_bl_node {
+	struct hlist_bl_node *next;
+	struct hlist_bl_node **pprev;
+};
+
+struct dentry_operations {
+	char * (*d_dname)(struct dentry *, char *, int);
+};
+
 struct dentry {
 	seqcount_spinlock_t d_seq;
+	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
+	struct inode *d_inode;
+	const struct dentry_operations *d_op;
 	struct qstr d_name;
 };
 
@@ -214,6 +239,7 @@ struct inode {
 
 struct super_block {
 	dev_t s_dev;
+	long unsigned int s_magic;
 };
 
 struct vfsmount {
@@ -242,6 +268,7 @@ struct cgroup {
 
 struct fs_struct {
 	struct path root;
+	struct path pwd;
 };
 
 struct kernel_siginfo {
@@ -283,6 +310,30 @@ struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	int mnt_id;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+	long unsigned int *open_fds;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct linux_binprm {
+	const char *filename;
+	const char *interp;
 };
 
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
