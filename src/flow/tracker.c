@@ -15,6 +15,7 @@
 #include "flow/tracker.h"
 #include "function.h"
 #include "image.h"
+#include "walked.h"
 
 #define TASK_BUCKETS	4096	/* a power of two */
 #define PAGE		4096ull
@@ -464,30 +465,6 @@ static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	return err ?: task_end(tr, t);
 }
 
-/* "/a/b/c" from "c\0b\0a\0"; "/" from nothing. */
-static char *path_of(const struct rec_image *r)
-{
-	size_t n = strnlen(r->path, r->path_len) ? r->path_len : 0, at = 0;
-	char *path = malloc(n + 2);
-
-	if (!path)
-		return NULL;
-	path[at++] = '/';
-	while (n) {
-		size_t end = n - (r->path[n - 1] == '\0'), start = end;
-
-		while (start && r->path[start - 1])
-			start--;
-		if (at > 1)
-			path[at++] = '/';
-		memcpy(path + at, r->path + start, end - start);
-		at += end - start;
-		n = start;
-	}
-	path[at] = '\0';
-	return path;
-}
-
 static bool is_same_place(const struct map *a, const struct map *b)
 {
 	return a->ino == b->ino && a->dev == b->dev && a->gen == b->gen && a->start == b->start;
@@ -503,7 +480,7 @@ static int on_image(struct tracker *tr, struct task *t, const struct rec_hdr *re
 	};
 	int err = grow(&s->map, &s->map_room, s->map_count, sizeof(*s->map));
 
-	m.path = err ? NULL : path_of(r);
+	m.path = err ? NULL : walked_path(r->path, strnlen(r->path, r->path_len) ? r->path_len : 0, "");
 	if (!m.path)
 		return -ENOMEM;
 	m.image = image_of_map(tr, &m);

@@ -13,6 +13,7 @@
 
 #include "base.h"
 #include "sink/bas/names.h"
+#include "walked.h"
 
 #define ROOTS_MAX	256	/* known at a time; the oldest is forgotten */
 #define LINK_MAX_BYTES	(PATH_MAX + 1)
@@ -287,32 +288,9 @@ static char *object_name(const struct file_object *o, int len, const char *opene
 	return n < 0 ? NULL : name;
 }
 
-/* "/a/b/c" from "c\0b\0a\0"; "/" from nothing. */
-static char *turned_round(const char *walk, size_t n, const char *behind)
-{
-	char *path = malloc(n + strlen(behind) + 2), *to = path;
-
-	if (!path)
-		return NULL;
-	while (n) {
-		size_t end = n - (walk[n - 1] == '\0'), start = end;
-
-		while (start && walk[start - 1])
-			start--;
-		*to++ = '/';
-		memcpy(to, walk + start, end - start);
-		to += end - start;
-		n = start;
-	}
-	if (to == path)
-		*to++ = '/';
-	strcpy(to, behind);
-	return path;
-}
-
 char *bas_walked(const struct rec_text *text, const char *name)
 {
 	if (text->flags & TEXT_OBJECT)
 		return object_name((const void *)text->bytes, text->len - sizeof(struct file_object), name);
-	return turned_round(text->bytes, text->len, text->flags & TEXT_DELETED ? " (deleted)" : "");
+	return walked_path(text->bytes, text->len, text->flags & TEXT_DELETED ? " (deleted)" : "");
 }
