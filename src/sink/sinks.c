@@ -5,11 +5,12 @@
 
 #include "sink.h"
 
-extern const struct sink_ops sink_uftrace, sink_tracedat, sink_neutrino;
+extern const struct sink_ops sink_uftrace, sink_tracedat, sink_neutrino, sink_bas;
 
 const struct sink_ops *const sinks[] = {
 	&sink_uftrace,
 	&sink_tracedat,
 	&sink_neutrino,
+	&sink_bas,
 	NULL
 };

@@ -1,0 +1,121 @@
+/*
+ * bas.h - the parts of the sink of bas text. The format: shared/formats/bas-text.md of the project's notes.
+ *
+ *	bas.c		the callbacks: which part an event goes to
+ *	tasks.c		tasks and their upids; fork, clone, exit
+ *	exec.c		what a program was started with, from its pieces
+ *	files.c		what system calls did to files
+ *	told.c		names and paths of a record
+ *	names.c		names into paths
+ *	text.c		lines, strings, times
+ *	stats.c		what is counted of each CPU, and its file
+ *	spool.c		the file, from the spool directory: at the end, or after recorder was killed
+ */
+#ifndef BAS_H
+#define BAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "record.h"
+#include "sink.h"
+#include "sink/bas/names.h"
+#include "sink/bas/text.h"
+
+struct bas_exec;
+struct bas_stats;
+struct bas_tasks;
+
+struct sink {
+	struct sink_args  args;
+	struct bas_text	 *text;
+	struct bas_names *names;
+	struct bas_tasks *tasks;
+	struct bas_stats *stats;
+};
+
+/* What hangs on a task. */
+struct bas_task {
+	struct bas_task *next;		/* in the table */
+	uint32_t	 tid, pid, parent_tid;
+	uint64_t	 upid, begin;
+	bool		 is_announced;	/* a SchedFork names it */
+	bool		 has_exited;	/* nothing of it is told any more */
+	bool		 is_cloning;	/* its SysClone waits for the task that was made */
+	uint64_t	 clone_flags;
+	struct bas_exec *exec;		/* not all pieces of it have come; NULL: none */
+};
+
+/* ---- tasks.c ---- */
+
+/* The root of all is @pid. */
+int  bas_tasks_create(struct bas_tasks **ret, uint32_t pid);
+void bas_tasks_destroy(struct bas_tasks *tasks);
+
+/* What hangs on @t, made when there is nothing yet; NULL: no memory. */
+struct bas_task *bas_task_of(struct sink *s, struct task *t);
+void bas_task_end(struct sink *s, struct bas_task *u);
+
+/* Announce the task that was made last, unless @ev does that; NULL: no event. */
+int  bas_announce(struct sink *s, const struct event *ev);
+
+int  bas_on_clone(struct sink *s, struct bas_task *u, const struct event *ev);	/* FILE_CLONE */
+int  bas_on_task_new(struct sink *s, struct bas_task *u, const struct event *ev);
+int  bas_on_task_exec(struct sink *s, struct bas_task *u, const struct event *ev);
+int  bas_on_task_exit(struct sink *s, struct bas_task *u, const struct event *ev);
+
+/* ---- exec.c ---- */
+
+int  bas_on_exec(struct sink *s, struct bas_task *u, const struct event *ev);
+int  bas_on_exec_piece(struct sink *s, struct bas_task *u, const struct event *ev);
+/* A piece of it will not come: it is not told, but counted. */
+void bas_exec_drop(struct sink *s, struct bas_task *u);
+void bas_exec_free(struct bas_exec *e);
+
+/* ---- files.c ---- */
+
+int  bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev);
+
+/* ---- told.c ---- */
+
+/* The texts of a record. */
+struct bas_told {
+	struct bas_names	*names;
+	const struct file_root	*root;
+	uint32_t		 tid;
+	const char		*texts;
+	size_t			 len;
+};
+
+struct bas_told bas_told_of(struct sink *s, const struct event *ev);	/* of a REC_FILE */
+/* A text of the kind @which; NULL: there is none, or it could not be read. */
+const struct rec_text *bas_told_text(const struct bas_told *d, unsigned which);
+unsigned bas_told_cut(const struct bas_told *d);			/* how many of them are not whole */
+
+/* All to be freed. NULL: the record does not tell it, or no memory. */
+char *bas_told_name(const struct bas_told *d, unsigned which);		/* as passed */
+char *bas_told_path(const struct bas_told *d, unsigned which, const char *name);	/* walked, as the kernel prints it */
+char *bas_told_joined(const struct bas_told *d, unsigned name, unsigned base);
+char *bas_told_resolved(const struct bas_told *d, unsigned name, unsigned base);	/* its last component not followed */
+char *bas_told_followed(const struct bas_told *d, unsigned name, unsigned base);
+
+/* ---- stats.c ---- */
+
+int  bas_stats_create(struct bas_stats **ret);
+void bas_stats_destroy(struct bas_stats *st);
+void bas_stats_told(struct bas_stats *st, unsigned cpu);
+void bas_stats_dropped(struct bas_stats *st, unsigned cpu, uint64_t count);
+void bas_stats_cut(struct bas_stats *st, uint64_t count);
+/* The file NAME.stats beside @name. One that is not such a file stays, after a warning. */
+int  bas_stats_write(const struct bas_stats *st, int dirfd, const char *name);
+
+/* ---- spool.c ---- */
+
+/* The file that the text is gathered in. */
+int  bas_spool_create(struct bas_text **ret, const struct sink_args *args);
+/* Put it in its place. @is_torn: it may end within an event, which is cut off. */
+int  bas_spool_place(int spoolfd, int dirfd, const char *name, bool is_torn);
+
+#endif

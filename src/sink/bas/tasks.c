@@ -1,0 +1,249 @@
+/*
+ * tasks.c - every task has a number of its own, its upid, and a SchedFork that names it.
+ *
+ * A task whose making was seen is announced by that event, which follows right after the task is heard of. Any other,
+ * the command, one that was there before or one whose making was lost, is announced as soon as something else comes
+ * instead. So all tasks but the one heard of last are announced.
+ */
+#include "about.h"
+#include "base.h"
+#include "sink/bas/bas.h"
+
+#define BUCKETS		4096	/* a power of two */
+#define TID_BITS	22	/* of a upid */
+
+/* The upid that a number goes on with: of a leader whose place another thread of the process takes. */
+struct kept {
+	uint32_t tid;
+	uint64_t upid;
+};
+
+struct bas_tasks {
+	struct bas_task *bucket[BUCKETS];
+	struct bas_task *latest;	/* not announced yet; NULL: all are */
+	uint64_t	 seq, root;
+	struct kept	*kept;
+	size_t		 kept_count, kept_room;
+	struct kept	 ended;		/* the task that ended last, if without an exit */
+};
+
+static uint64_t next_upid(struct bas_tasks *tasks, uint32_t tid)
+{
+	return (++tasks->seq << TID_BITS & INT64_MAX) | (tid & ((1u << TID_BITS) - 1));
+}
+
+int bas_tasks_create(struct bas_tasks **ret, uint32_t pid)
+{
+	struct bas_tasks *tasks = calloc(1, sizeof(*tasks));
+
+	if (!tasks)
+		return -ENOMEM;
+	tasks->root = next_upid(tasks, pid);
+	*ret = tasks;
+	return 0;
+}
+
+void bas_tasks_destroy(struct bas_tasks *tasks)
+{
+	if (!tasks)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		while (tasks->bucket[i]) {
+			struct bas_task *u = tasks->bucket[i];
+
+			tasks->bucket[i] = u->next;
+			bas_exec_free(u->exec);
+			free(u);
+		}
+	free(tasks->kept);
+	free(tasks);
+}
+
+static struct bas_task **bucket_of(struct bas_tasks *tasks, uint32_t tid)
+{
+	return &tasks->bucket[tid & (BUCKETS - 1)];
+}
+
+static struct bas_task *find(struct bas_tasks *tasks, uint32_t tid)
+{
+	struct bas_task *u = *bucket_of(tasks, tid);
+
+	while (u && u->tid != tid)
+		u = u->next;
+	return u;
+}
+
+/* ---- upids that are kept for the next task of a number ---- */
+
+static struct kept *find_kept(struct bas_tasks *tasks, uint32_t tid)
+{
+	for (struct kept *k = tasks->kept; k < tasks->kept + tasks->kept_count; k++)
+		if (k->tid == tid)
+			return k;
+	return NULL;
+}
+
+static int keep(struct bas_tasks *tasks, const struct bas_task *u)
+{
+	struct kept *k = find_kept(tasks, u->tid);
+
+	if (!k && grow(&tasks->kept, &tasks->kept_room, tasks->kept_count, sizeof(*tasks->kept)))
+		return -ENOMEM;
+	k = k ?: &tasks->kept[tasks->kept_count++];
+	*k = (struct kept){ u->tid, u->upid };
+	return 0;
+}
+
+static bool take_kept(struct bas_tasks *tasks, struct bas_task *u)
+{
+	struct kept *k = find_kept(tasks, u->tid);
+
+	if (!k)
+		return false;
+	u->upid = k->upid;
+	*k = tasks->kept[--tasks->kept_count];
+	return true;
+}
+
+/* ---- begin and end ---- */
+
+struct bas_task *bas_task_of(struct sink *s, struct task *t)
+{
+	struct bas_task *u = t->slot[s->args.slot], **bucket = bucket_of(s->tasks, t->tid);
+
+	if (u)
+		return u;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return NULL;
+	u->tid = t->tid;
+	u->pid = t->pid;
+	u->parent_tid = t->parent_tid;
+	u->begin = t->begin;
+	u->is_announced = take_kept(s->tasks, u);
+	if (!u->is_announced) {
+		u->upid = next_upid(s->tasks, u->tid);
+		s->tasks->latest = u;
+	}
+	u->next = *bucket;
+	return t->slot[s->args.slot] = *bucket = u;
+}
+
+void bas_task_end(struct sink *s, struct bas_task *u)
+{
+	struct bas_tasks *tasks = s->tasks;
+	struct bas_task **at = bucket_of(tasks, u->tid);
+
+	while (*at != u)
+		at = &(*at)->next;
+	*at = u->next;
+	if (tasks->latest == u)
+		tasks->latest = NULL;
+	tasks->ended = u->has_exited ? (struct kept){} : (struct kept){ u->tid, u->upid };
+	bas_exec_drop(s, u);
+	free(u);
+}
+
+/* ---- announced ---- */
+
+static int put_fork(struct sink *s, struct bas_task *child)
+{
+	child->is_announced = true;
+	if (s->tasks->latest == child)
+		s->tasks->latest = NULL;
+	bas_line(s->text, "SchedFork|pid=%lu", child->upid);
+	return bas_end(s->text);
+}
+
+static bool announces(const struct event *ev, const struct bas_task *u)
+{
+	return ev && ev->kind == REC_TASK_NEW && ((const struct rec_task_new *)ev->rec)->new_tid == u->tid;
+}
+
+/* Who has made it, as far as is known: else the leader of its process, else the root. */
+static uint64_t parent_of(struct bas_tasks *tasks, const struct bas_task *u)
+{
+	const struct bas_task *parent = find(tasks, u->parent_tid) ?: find(tasks, u->pid);
+
+	return parent && parent->is_announced && !parent->has_exited ? parent->upid : tasks->root;
+}
+
+int bas_announce(struct sink *s, const struct event *ev)
+{
+	struct bas_task *u = s->tasks->latest;
+
+	if (!u || announces(ev, u))
+		return 0;
+	bas_begin(s->text, parent_of(s->tasks, u), ev ? ev->rec->cpu : 0, u->begin);
+	return put_fork(s, u);
+}
+
+/* ---- events ---- */
+
+/* One that succeeded is told with the task it made, which comes next. */
+int bas_on_clone(struct sink *s, struct bas_task *u, const struct event *ev)
+{
+	const struct rec_file *r = (const void *)ev->rec;
+
+	if (r->ret >= 0) {
+		u->is_cloning = true;
+		u->clone_flags = r->arg[0];
+		return 0;
+	}
+	bas_begin(s->text, u->upid, r->hdr.cpu, ev->time);
+	bas_line(s->text, "SysClone|flags=%ld", (long)r->arg[0]);
+	bas_line(s->text, "SysCloneFailed|");
+	bas_stats_told(s->stats, r->hdr.cpu);
+	return bas_end(s->text);
+}
+
+int bas_on_task_new(struct sink *s, struct bas_task *u, const struct event *ev)
+{
+	const struct rec_task_new *r = (const void *)ev->rec;
+	struct bas_task *child = find(s->tasks, r->new_tid);
+
+	if (!child)
+		return 0;
+	if (child->is_announced)	/* its number was kept for an exec that did not come */
+		child->upid = next_upid(s->tasks, child->tid);
+	bas_begin(s->text, u->upid, r->hdr.cpu, ev->time);
+	if (u->is_cloning)
+		bas_line(s->text, "SysClone|flags=%ld", (long)u->clone_flags);
+	u->is_cloning = false;
+	bas_stats_told(s->stats, r->hdr.cpu);
+	return put_fork(s, child);
+}
+
+static int put_exit(struct sink *s, uint64_t upid, const struct event *ev, unsigned status)
+{
+	bas_begin(s->text, upid, ev->rec->cpu, ev->time);
+	bas_line(s->text, "Exit|status=%u", status);
+	bas_stats_told(s->stats, ev->rec->cpu);
+	return bas_end(s->text);
+}
+
+/* A thread that is not the leader has become it: what was its own number has ended just now. */
+int bas_on_task_exec(struct sink *s, struct bas_task *u, const struct event *ev)
+{
+	const struct rec_task_exec *r = (const void *)ev->rec;
+	struct kept *ended = &s->tasks->ended;
+	bool is_it = ended->upid && r->old_tid != r->hdr.tid && r->old_tid == ended->tid;
+	uint64_t upid;
+
+	(void)u;
+	if (!is_it)
+		return 0;
+	upid = ended->upid;
+	ended->upid = 0;
+	return put_exit(s, upid, ev, 0);
+}
+
+int bas_on_task_exit(struct sink *s, struct bas_task *u, const struct event *ev)
+{
+	const struct rec_task_exit *r = (const void *)ev->rec;
+
+	u->has_exited = true;
+	if (r->hdr.flags & REC_F_REPLACED)
+		return keep(s->tasks, u);
+	return put_exit(s, u->upid, ev, r->status >> 8 & 0xff);
+}
