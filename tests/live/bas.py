@@ -23,7 +23,7 @@ def escaped(raw):
 def check(options):
     text = Text(options.file, options.long_lines)
     if options.ended:
-        for upid, named in text.children.items() if text.events else ():
+        for upid, named in text.children.items():
             if upid not in text.tasks or not text.tasks[upid].exit:
                 text.say(named, "%d has no Exit" % upid)
     for wrong in text.wrong:

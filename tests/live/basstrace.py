@@ -95,9 +95,8 @@ def first_line(path):
         return None
     if not head.startswith(b"#!"):
         return ()
-    words = head[2:].split(b"\n")[0].strip(b" \t").replace(b"\t", b" ", 1).split(b" ", 1)
-    interpreter = re.split(rb"[ \t]", head[2:].split(b"\n")[0].strip(b" \t"), maxsplit=1)
-    return (interpreter[0], interpreter[1].strip(b" \t") if len(interpreter) > 1 and words else None)
+    words = re.split(rb"[ \t]+", head[2:].split(b"\n")[0].strip(b" \t"), maxsplit=1)
+    return words[0], words[1] if len(words) > 1 else None
 
 
 def as_run(name, argv, cwd, root, opened=None):
@@ -283,8 +282,8 @@ def strace_item(call, root):
 
 def strace_items(life, root):
     items = [item for item in (strace_item(call, root) for call in life.calls) if item]
-    if life.ended:
-        items.append(Item(("exit", life.status), "end"))
+    # With signal=none strace does not say who was killed.
+    items.append(Item(("exit", life.status or 0), "end", maybe=not life.ended))
     return items
 
 
@@ -371,7 +370,7 @@ def compared(file, log, prefix):
     of_task, of_pid = {}, {}
     for event in text.events:
         of_task.setdefault(event.upid, []).append(event)
-    for upid in sorted(set(of_task) | set(getattr(text, "children", ()))):
+    for upid in sorted(set(of_task) | set(text.children)):
         if upid:
             of_pid.setdefault(pid_of(upid), []).append(of_task.get(upid, []))
     forked = Counter(c.result for own in lives.values() for life in own for c in life.calls

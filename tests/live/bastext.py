@@ -257,7 +257,7 @@ class Task:
 class Text:
     def __init__(self, path, one_line=False):
         self.one_line, self.wrong, self.lost, self.events, self.tasks = one_line, [], 0, [], {}
-        self.cwd, lines = None, {}
+        self.cwd, self.children, self.root, lines = None, {}, None, {}
         last, first = -1, None
         for line in self.read(path):
             if first is None:
