@@ -458,6 +458,8 @@ static void say_written(const struct recording *r)
 
 	if (r->counts.probes)
 		len = snprintf(more, sizeof(more), ", %lu USDT probe hits", r->counts.probes);
+	if (r->counts.files)
+		len += snprintf(more + len, sizeof(more) - len, ", %lu file operations", r->counts.files);
 	if (r->counts.kernel_events)
 		len += snprintf(more + len, sizeof(more) - len, ", %lu kernel events", r->counts.kernel_events);
 	if (r->counts.cuda)

@@ -327,6 +327,12 @@ static int tell(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 	return segment_event(tr->segment, &ev);
 }
 
+static int on_file(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	tr->counts.files++;
+	return tell(tr, t, rec);
+}
+
 /* ---- times of the device ---- */
 
 static int tell_device(void *ctx, const struct cuda_device_time *d)
@@ -691,7 +697,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_ENTRY] = on_cuda_entry,
 	[REC_CUDA_EXIT]	 = on_cuda_exit,
 	[REC_CUDA_TIMES] = on_cuda_times,
-	[REC_FILE]	 = tell,
+	[REC_FILE]	 = on_file,
 	[REC_EXEC]	 = tell,
 	[REC_EXEC_PIECE] = tell,
 };

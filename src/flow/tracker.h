@@ -21,6 +21,7 @@ struct tracker_counts {
 	uint64_t tasks;
 	uint64_t functions, syscalls;	/* entries */
 	uint64_t probes;	/* hits of USDT probes */
+	uint64_t files;		/* what system calls did to files */
 	uint64_t cuda;		/* calls of the CUDA driver */
 	uint64_t cuda_unseen;	/* functions that it gave by cuGetProcAddress() and that are not probed */
 	struct gputime_counts gpu;

@@ -142,6 +142,7 @@ static int bas_close(struct sink *s)
 	int err = bas_announce(s, NULL), placed;
 
 	err = bas_text_seal(s->text) ?: err;
+	bas_stats_say(s->stats, a->file_name);
 	placed = bas_spool_place(a->dirfd, a->file_dirfd, a->file_name, err);
 	if (!placed) {
 		outdir_remove(a->file_dirfd, a->spool_name);

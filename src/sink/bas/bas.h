@@ -107,7 +107,9 @@ int  bas_stats_create(struct bas_stats **ret);
 void bas_stats_destroy(struct bas_stats *st);
 void bas_stats_told(struct bas_stats *st, unsigned cpu);
 void bas_stats_dropped(struct bas_stats *st, unsigned cpu, uint64_t count);
+void bas_stats_untold(struct bas_stats *st, unsigned cpu);	/* dropped, too */
 void bas_stats_cut(struct bas_stats *st, uint64_t count);
+void bas_stats_say(const struct bas_stats *st, const char *name);	/* what the user has to know */
 /* The file NAME.stats beside @name. One that is not such a file stays, after a warning. */
 int  bas_stats_write(const struct bas_stats *st, int dirfd, const char *name);
 

@@ -30,7 +30,7 @@ void bas_exec_drop(struct sink *s, struct bas_task *u)
 
 	if (!e)
 		return;
-	bas_stats_dropped(s->stats, e->rec->hdr.cpu, 1);
+	bas_stats_untold(s->stats, e->rec->hdr.cpu);
 	bas_exec_free(e);
 }
 
@@ -99,7 +99,7 @@ static int tell(struct sink *s, const struct bas_task *u, const struct bas_exec 
 
 	bas_stats_cut(s->stats, bas_told_cut(&d));
 	if (!cwd || !find_programs(&p, &d)) {
-		bas_stats_dropped(s->stats, e->rec->hdr.cpu, 1);
+		bas_stats_untold(s->stats, e->rec->hdr.cpu);
 		return 0;
 	}
 	bas_begin(t, u->upid, e->rec->hdr.cpu, e->time);

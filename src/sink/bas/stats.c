@@ -18,6 +18,7 @@ struct bas_stats {
 	size_t	    count;
 	struct cpu  none;		/* without memory for a CPU */
 	uint64_t    cut;		/* paths that are not whole */
+	uint64_t    untold;		/* events whose record came, but not all that belongs to it */
 };
 
 int bas_stats_create(struct bas_stats **ret)
@@ -62,6 +63,20 @@ void bas_stats_dropped(struct bas_stats *st, unsigned cpu, uint64_t count)
 void bas_stats_cut(struct bas_stats *st, uint64_t count)
 {
 	st->cut += count;
+}
+
+void bas_stats_untold(struct bas_stats *st, unsigned cpu)
+{
+	bas_stats_dropped(st, cpu, 1);
+	st->untold++;
+}
+
+void bas_stats_say(const struct bas_stats *st, const char *name)
+{
+	if (st->untold)
+		warn("%lu events are not in '%s': a name or an argument of theirs could not be read", st->untold, name);
+	if (st->cut)
+		warn("%lu paths in '%s' are not whole: they were too long", st->cut, name);
 }
 
 /* ---- the file ---- */

@@ -42,16 +42,11 @@ char *bas_told_name(const struct bas_told *d, unsigned which)
 	return x ? strndup(x->bytes, x->len) : NULL;
 }
 
-/* An object says itself whether it has been deleted. */
 char *bas_told_path(const struct bas_told *d, unsigned which, const char *name)
 {
 	const struct rec_text *x = bas_told_text(d, which);
-	__cleanup(free_ptr) char *path = x ? bas_walked(x, name) : NULL;
-	char *marked;
 
-	if (!path || !(x->flags & TEXT_DELETED) || x->flags & TEXT_OBJECT)
-		return TAKE(path);
-	return asprintf(&marked, "%s (deleted)", path) < 0 ? NULL : marked;
+	return x ? bas_walked(x, name) : NULL;
 }
 
 char *bas_told_joined(const struct bas_told *d, unsigned name, unsigned base)
