@@ -250,7 +250,7 @@ struct rec_exec *begins_exec(struct basdesk *d, uint64_t args, uint64_t env)
 	return r;
 }
 
-static void exec_with_bytes(struct rec_exec *r, enum file_text which, const void *bytes, size_t len)
+void exec_with_bytes(struct rec_exec *r, enum file_text which, const void *bytes, size_t len)
 {
 	r->text_len += put_text(r->text + r->text_len, which, 0, bytes, len);
 	r->hdr.size = ROUND_UP(sizeof(*r) + r->text_len, 8);

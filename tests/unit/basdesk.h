@@ -58,6 +58,7 @@ void with_path(struct rec_file *r, enum file_text which, unsigned flags, const c
 /* An exec with these arguments, each with its NUL, in pieces of @piece bytes. */
 void execs(struct basdesk *d, uint32_t old_tid);			/* REC_TASK_EXEC */
 struct rec_exec *begins_exec(struct basdesk *d, uint64_t args, uint64_t env);
+void exec_with_bytes(struct rec_exec *r, enum file_text which, const void *bytes, size_t len);
 void exec_with(struct rec_exec *r, enum file_text which, const char *text);
 void exec_with_path(struct rec_exec *r, enum file_text which, const char *path);
 void piece(struct basdesk *d, uint64_t at, const char *bytes, size_t len);

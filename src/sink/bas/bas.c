@@ -20,6 +20,7 @@ static void sink_destroy(struct sink *s)
 	bas_names_destroy(s->names);
 	bas_tasks_destroy(s->tasks);
 	bas_stats_destroy(s->stats);
+	bas_env_destroy(s->env);
 	free(s);
 }
 
@@ -36,6 +37,8 @@ static int bas_open(struct sink **ret, const struct sink_args *args)
 	err = bas_names_create(&s->names);
 	err = err ?: bas_tasks_create(&s->tasks, args->about->pid);
 	err = err ?: bas_stats_create(&s->stats);
+	if (args->options->env_vars)
+		err = err ?: bas_env_create(&s->env);
 	err = err ?: bas_spool_create(&s->text, args);
 	if (!err)
 		*ret = TAKE(s);
@@ -141,6 +144,8 @@ static int bas_close(struct sink *s)
 	const struct sink_args *a = &s->args;
 	int err = bas_announce(s, NULL), placed;
 
+	if (!err && s->env)
+		err = bas_env_put(s->env, s->text);
 	err = bas_text_seal(s->text) ?: err;
 	bas_stats_say(s->stats, a->file_name);
 	placed = bas_spool_place(a->dirfd, a->file_dirfd, a->file_name, err);

@@ -5,6 +5,9 @@
  *	tasks.c		tasks and their upids; fork, clone, exit
  *	exec.c		what a program was started with, from its pieces
  *	files.c		what system calls did to files
+ *	fds.c		which descriptors are open: --implicit-closes
+ *	repeats.c	files opened over and over: --ignore-repeated-opens
+ *	env.c		environments: --env-vars
  *	told.c		names and paths of a record
  *	names.c		names into paths
  *	text.c		lines, strings, times
@@ -24,7 +27,10 @@
 #include "sink/bas/names.h"
 #include "sink/bas/text.h"
 
+struct bas_env;
 struct bas_exec;
+struct bas_fds;
+struct bas_repeats;
 struct bas_stats;
 struct bas_tasks;
 
@@ -34,6 +40,7 @@ struct sink {
 	struct bas_names *names;
 	struct bas_tasks *tasks;
 	struct bas_stats *stats;
+	struct bas_env	 *env;
 };
 
 /* What hangs on a task. */
@@ -46,6 +53,8 @@ struct bas_task {
 	bool		 is_cloning;	/* its SysClone waits for the task that was made */
 	uint64_t	 clone_flags;
 	struct bas_exec *exec;		/* not all pieces of it have come; NULL: none */
+	struct bas_fds	*fds;		/* --implicit-closes; NULL: nothing is known */
+	struct bas_repeats *repeats;	/* --ignore-repeated-opens; NULL: nothing was opened */
 };
 
 /* ---- tasks.c ---- */
@@ -77,6 +86,32 @@ void bas_exec_free(struct bas_exec *e);
 /* ---- files.c ---- */
 
 int  bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev);
+
+/* ---- fds.c ---- */
+
+/* What is closed without a close() is told: of a REC_FILE before its own lines, of a REC_EXEC. */
+int  bas_fds_on_file(struct sink *s, struct bas_task *u, const struct event *ev);
+int  bas_fds_on_exec(struct sink *s, struct bas_task *u, const struct event *ev);
+int  bas_fds_fork(struct bas_task *parent, struct bas_task *child, bool is_shared);
+void bas_fds_forget(struct bas_task *u, uint32_t fd);	/* its open is not told */
+struct bas_fds *bas_fds_share(struct bas_fds *fds);
+void bas_fds_leave(struct bas_fds *fds);
+
+/* ---- repeats.c ---- */
+
+/* True: it is a repetition, and not to be told; nor is its close. */
+bool bas_repeats_open(struct bas_task *u, const char *path, int flags, int mode, int fd);
+/* @fd is closed, or something else from now on. True: its open was not told. */
+bool bas_repeats_taken(struct bas_task *u, int fd);
+void bas_repeats_exec(struct bas_task *u);		/* a new program: its opens are its own */
+
+/* ---- env.c ---- */
+
+int  bas_env_create(struct bas_env **ret);
+void bas_env_destroy(struct bas_env *env);
+/* The task @upid has started a program with these variables, a NUL behind each. */
+void bas_env_note(struct bas_env *env, uint64_t upid, const char *at, size_t len);
+int  bas_env_put(struct bas_env *env, struct bas_text *t);
 
 /* ---- told.c ---- */
 

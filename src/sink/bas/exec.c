@@ -98,6 +98,8 @@ static int tell(struct sink *s, const struct bas_task *u, const struct bas_exec 
 	struct bas_text *t = s->text;
 
 	bas_stats_cut(s->stats, bas_told_cut(&d));
+	if (s->env)
+		bas_env_note(s->env, u->upid, e->bytes + e->rec->args, e->rec->env);
 	if (!cwd || !find_programs(&p, &d)) {
 		bas_stats_untold(s->stats, e->rec->hdr.cpu);
 		return 0;
@@ -132,15 +134,17 @@ int bas_on_exec(struct sink *s, struct bas_task *u, const struct event *ev)
 {
 	const struct rec_exec *r = (const void *)ev->rec;
 	__cleanup(bas_exec_freep) struct bas_exec *e = calloc(1, sizeof(*e));
+	int err = s->args.options->implicit_closes ? bas_fds_on_exec(s, u, ev) : 0;
 
-	if (!e)
-		return -ENOMEM;
+	if (!e || err)
+		return err ?: -ENOMEM;
 	e->rec = malloc(r->hdr.size);
 	if (!e->rec)
 		return -ENOMEM;
 	memcpy(e->rec, r, r->hdr.size);
 	e->time = ev->time;
 	u->exec = TAKE(e);
+	bas_repeats_exec(u);
 	bas_names_root(s->names, &r->root, r->hdr.tid);
 	return tell_if_whole(s, u);
 }

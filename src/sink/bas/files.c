@@ -2,7 +2,7 @@
  * files.c - what system calls did to descriptors and names.
  *
  * A function per kind puts all lines of an event. One that cannot be told whole, because a name could not be read, puts
- * none (-ENODATA), and is counted.
+ * none (-ENODATA), and is counted. One that is not to be told returns UNTOLD.
  */
 #include <fcntl.h>
 
@@ -10,12 +10,13 @@
 #include "sink/bas/bas.h"
 
 #define CREATES		(O_CREAT | (O_TMPFILE & ~O_DIRECTORY))	/* open() has a mode */
+#define UNTOLD		1
 
 /* An event at hand. */
 struct file_event {
 	struct sink	      *s;
 	struct bas_text	      *text;
-	const struct bas_task *u;
+	struct bas_task	      *u;
 	const struct event    *ev;
 	const struct rec_file *r;
 	struct bas_told	       d;
@@ -40,6 +41,11 @@ static const char *last_component(const char *name)
 	return slash ? slash + 1 : name;
 }
 
+static bool ignores_repeats(const struct file_event *f)
+{
+	return f->s->args.options->ignore_repeats;
+}
+
 static int put_open(const struct file_event *f)
 {
 	__cleanup(free_ptr) char *passed = bas_told_name(&f->d, FILE_TEXT_NAME);
@@ -53,6 +59,10 @@ static int put_open(const struct file_event *f)
 		path = strdup(original);
 	if (!path)
 		return -ENOMEM;
+	if (ignores_repeats(f) && bas_repeats_open(f->u, path, flags, mode, f->r->ret)) {
+		bas_fds_forget(f->u, f->r->ret);
+		return UNTOLD;
+	}
 	begin(f);
 	bas_line(f->text, "Open|fnamesize=%zu,forigsize=%zu,flags=%d,mode=%d,fd=%d", strlen(path), strlen(original), flags,
 		 mode, f->r->ret);
@@ -63,6 +73,8 @@ static int put_open(const struct file_event *f)
 
 static int put_close(const struct file_event *f)
 {
+	if (bas_repeats_taken(f->u, f->r->arg[0]))
+		return UNTOLD;
 	begin(f);
 	bas_line(f->text, "Close|fd=%d", (int)f->r->arg[0]);
 	return 0;
@@ -70,6 +82,8 @@ static int put_close(const struct file_event *f)
 
 static int put_pipe(const struct file_event *f)
 {
+	bas_repeats_taken(f->u, f->r->arg[0]);
+	bas_repeats_taken(f->u, f->r->arg[1]);
 	begin(f);
 	bas_line(f->text, "Pipe|fd1=%d,fd2=%d,flags=%d", (int)f->r->arg[0], (int)f->r->arg[1], (int)f->r->arg[2]);
 	return 0;
@@ -77,6 +91,7 @@ static int put_pipe(const struct file_event *f)
 
 static int put_dup(const struct file_event *f)
 {
+	bas_repeats_taken(f->u, f->r->ret);
 	begin(f);
 	bas_line(f->text, "Dup|oldfd=%d,newfd=%d,flags=%d", (int)f->r->arg[0], f->r->ret, (int)f->r->arg[1]);
 	return 0;
@@ -251,12 +266,14 @@ static bool is_wanted(const struct sink *s, uint16_t op)
 int bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev)
 {
 	struct file_event f = { s, s->text, u, ev, (const void *)ev->rec, bas_told_of(s, ev) };
-	int err;
+	int err = 0;
 
 	if (f.r->op == FILE_CLONE)
 		return bas_on_clone(s, u, ev);
-	if (!is_wanted(s, f.r->op))
-		return 0;
+	if (s->args.options->implicit_closes)
+		err = bas_fds_on_file(s, u, ev);
+	if (err || !is_wanted(s, f.r->op))
+		return err;
 	bas_names_root(s->names, &f.r->root, f.r->hdr.tid);
 	bas_stats_cut(s->stats, bas_told_cut(&f.d));
 	err = puts_of[f.r->op](&f);
@@ -265,7 +282,7 @@ int bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev)
 		return 0;
 	}
 	if (err)
-		return err;
+		return err == UNTOLD ? 0 : err;
 	bas_stats_told(s->stats, f.r->hdr.cpu);
 	return bas_end(s->text);
 }

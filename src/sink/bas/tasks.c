@@ -5,6 +5,8 @@
  * the command, one that was there before or one whose making was lost, is announced as soon as something else comes
  * instead. So all tasks but the one heard of last are announced.
  */
+#include <sched.h>
+
 #include "about.h"
 #include "base.h"
 #include "sink/bas/bas.h"
@@ -16,6 +18,7 @@
 struct kept {
 	uint32_t tid;
 	uint64_t upid;
+	struct bas_fds *fds;
 };
 
 struct bas_tasks {
@@ -43,6 +46,14 @@ int bas_tasks_create(struct bas_tasks **ret, uint32_t pid)
 	return 0;
 }
 
+static void task_free(struct bas_task *u)
+{
+	bas_exec_free(u->exec);
+	bas_fds_leave(u->fds);
+	free(u->repeats);
+	free(u);
+}
+
 void bas_tasks_destroy(struct bas_tasks *tasks)
 {
 	if (!tasks)
@@ -52,9 +63,10 @@ void bas_tasks_destroy(struct bas_tasks *tasks)
 			struct bas_task *u = tasks->bucket[i];
 
 			tasks->bucket[i] = u->next;
-			bas_exec_free(u->exec);
-			free(u);
+			task_free(u);
 		}
+	while (tasks->kept_count)
+		bas_fds_leave(tasks->kept[--tasks->kept_count].fds);
 	free(tasks->kept);
 	free(tasks);
 }
@@ -89,8 +101,11 @@ static int keep(struct bas_tasks *tasks, const struct bas_task *u)
 
 	if (!k && grow(&tasks->kept, &tasks->kept_room, tasks->kept_count, sizeof(*tasks->kept)))
 		return -ENOMEM;
-	k = k ?: &tasks->kept[tasks->kept_count++];
-	*k = (struct kept){ u->tid, u->upid };
+	if (k)
+		bas_fds_leave(k->fds);
+	else
+		k = &tasks->kept[tasks->kept_count++];
+	*k = (struct kept){ u->tid, u->upid, bas_fds_share(u->fds) };
 	return 0;
 }
 
@@ -101,6 +116,7 @@ static bool take_kept(struct bas_tasks *tasks, struct bas_task *u)
 	if (!k)
 		return false;
 	u->upid = k->upid;
+	u->fds = k->fds;
 	*k = tasks->kept[--tasks->kept_count];
 	return true;
 }
@@ -139,9 +155,9 @@ void bas_task_end(struct sink *s, struct bas_task *u)
 	*at = u->next;
 	if (tasks->latest == u)
 		tasks->latest = NULL;
-	tasks->ended = u->has_exited ? (struct kept){} : (struct kept){ u->tid, u->upid };
+	tasks->ended = u->has_exited ? (struct kept){} : (struct kept){ .tid = u->tid, .upid = u->upid };
 	bas_exec_drop(s, u);
-	free(u);
+	task_free(u);
 }
 
 /* ---- announced ---- */
@@ -160,21 +176,24 @@ static bool announces(const struct event *ev, const struct bas_task *u)
 	return ev && ev->kind == REC_TASK_NEW && ((const struct rec_task_new *)ev->rec)->new_tid == u->tid;
 }
 
-/* Who has made it, as far as is known: else the leader of its process, else the root. */
-static uint64_t parent_of(struct bas_tasks *tasks, const struct bas_task *u)
+/* Who has made it, as far as is known: else the leader of its process; NULL: nobody that is recorded. */
+static struct bas_task *parent_of(struct bas_tasks *tasks, const struct bas_task *u)
 {
-	const struct bas_task *parent = find(tasks, u->parent_tid) ?: find(tasks, u->pid);
+	struct bas_task *parent = find(tasks, u->parent_tid) ?: find(tasks, u->pid);
 
-	return parent && parent->is_announced && !parent->has_exited ? parent->upid : tasks->root;
+	return parent && parent->is_announced && !parent->has_exited ? parent : NULL;
 }
 
 int bas_announce(struct sink *s, const struct event *ev)
 {
-	struct bas_task *u = s->tasks->latest;
+	struct bas_task *u = s->tasks->latest, *parent;
 
 	if (!u || announces(ev, u))
 		return 0;
-	bas_begin(s->text, parent_of(s->tasks, u), ev ? ev->rec->cpu : 0, u->begin);
+	parent = parent_of(s->tasks, u);
+	if (parent && s->args.options->implicit_closes && bas_fds_fork(parent, u, parent->pid == u->pid))
+		return -ENOMEM;
+	bas_begin(s->text, parent ? parent->upid : s->tasks->root, ev ? ev->rec->cpu : 0, u->begin);
 	return put_fork(s, u);
 }
 
@@ -206,6 +225,8 @@ int bas_on_task_new(struct sink *s, struct bas_task *u, const struct event *ev)
 		return 0;
 	if (child->is_announced)	/* its number was kept for an exec that did not come */
 		child->upid = next_upid(s->tasks, child->tid);
+	if (s->args.options->implicit_closes && bas_fds_fork(u, child, u->is_cloning && u->clone_flags & CLONE_FILES))
+		return -ENOMEM;
 	bas_begin(s->text, u->upid, r->hdr.cpu, ev->time);
 	if (u->is_cloning)
 		bas_line(s->text, "SysClone|flags=%ld", (long)u->clone_flags);
