@@ -1,7 +1,7 @@
 /*
  * basnames.c - opens, renames, links, duplicates and closes under names that builds do not have, and says what each was.
  *
- * Run in an empty folder. What it prints is what `bas.py events` must print for it: FN as the kernel's own readlink has it,
+ * basnames [FOLDER]: run in an empty folder. What it prints is what `bas.py events` must print for it: FN as the kernel's own readlink has it,
  * where that can say it; all else as this program meant it. Every call is the system call of that name.
  */
 #include "bassay.h"
@@ -346,8 +346,9 @@ static void other_root(void)
 	settle();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	must(argc < 2 || !chdir(argv[1]), "chdir");
 	must(getcwd(top, sizeof(top)) != NULL, "getcwd");
 	must(!mkdir("d", 0700) && !mkdir("d/e", 0700) && !mkdir("full", 0700) && !mkdir("full/x", 0700) && !mkdir("e1", 0700),
 	     "an empty folder is needed");

@@ -1,0 +1,281 @@
+# bas.sh - bas text: what the rules of the format ask for, and what strace and the programs themselves say of the same run.
+# limit: 200
+. "$LIVE/lib.sh"
+. "$LIVE/attached.sh"
+. "$LIVE/basjudge.sh"
+need python3 mkfifo
+
+check "the judges find each damage and each difference" "$python" -B "$LIVE/basself.py"
+
+# ---- the target is left as it is ----
+
+record status --format bas -- sh -c 'echo out; echo err >&2; exit 7' > status.out
+check "the target's exit status" equal $? 7
+check "... and its output" equal "$(cat status.out; grep -v '^recorder: ' status.err)" "out
+err"
+check "... and the text" sound status --ended
+check "... has its status" equal "$(bas events status Exit | cut -f3 | sort | uniq -c | awk '{ print $1, $2 }')" "1 status=7"
+mkdir plain
+(cd plain && "$RECORDER" --format bas -- true) 2> plain.err
+check "without -o it is .nfsdb" sound plain/.nfsdb --ended
+check "... begun where recorder was" equal "$(head -n 1 plain/.nfsdb)" "INITCWD=$PWD/plain"
+check "... with .nfsdb.stats beside it, where nothing was dropped" \
+	equal "$(grep dropped plain/.nfsdb.stats | sort -u)" "dropped events: 0"
+
+# ---- what builds do ----
+
+mkdir src repo
+for f in one two three; do printf '#include <stdio.h>\nint %s(void) { return puts("%s"); }\n' $f $f > src/$f.c; done
+printf 'int one(void), two(void), three(void);\nint main(void) { return one() + two() + three() < 0; }\n' > src/main.c
+printf 'prog: main.o one.o two.o three.o\n\tgcc -o $@ $^\n%%.o: %%.c\n\tgcc -pipe -O1 -c -o $@ $<\n' > src/Makefile
+cat > configure <<-'END'
+	#!/bin/sh -e
+	# Tries as such scripts do: small files made, compiled, moved, linked and removed.
+	for f in stdio.h no/such.h; do
+		printf '#include <%s>\nint main(void) { return 0; }\n' $f > conftest.c
+		if gcc -E conftest.c > conftest.i 2> conftest.err; then echo "$f: yes"; else echo "$f: no"; fi
+	done
+	exec 5>> config.log 6> /dev/null 7<&0 < /dev/null
+	echo "tried" >&5
+	ln -s conftest.c conf$$.file; ln conftest.c conf$$.hard; mv conftest.c conf$$.moved
+	mv conf$$.none x 2>&6 || :
+	mkdir conf$$.dir; mv conf$$.file conf$$.dir/; cp -p conf$$.dir/file x 2>&6 || :
+	rm -rf conf$$.* conftest.*
+	(cd src; cat <<-EOF | sed 's/@x@/y/' > config.h
+		#define X @x@
+	EOF
+	)
+	echo `expr 1 + 2` "$@"
+END
+cat > pipes.py <<-'END'
+	import os, subprocess, sys, threading
+	r, w = os.pipe()
+	if os.fork() == 0:
+	    os.dup2(w, 1); os.close(r); os.close(w)
+	    os.execvp("sh", ["sh", "-c", "echo from a child; exit 3"])
+	os.close(w)
+	print(os.read(r, 100), os.WEXITSTATUS(os.wait()[1]))
+	print(subprocess.run("cat /dev/null | sort -u; echo $0", shell=True, capture_output=True, cwd="/").stdout)
+	threads = [threading.Thread(target=lambda: open("/proc/self/stat").read()) for _ in range(5)]
+	for t in threads: t.start()
+	for t in threads: t.join()
+	if os.fork() == 0:
+	    os.kill(os.getpid(), 9)
+	os.wait()
+	os.rename("pipes.py", "pipes2.py"); os.link("pipes2.py", "pipes3.py"); os.symlink("pipes3.py", "pipes.py")
+	try: os.rename("src", "repo/.git")
+	except OSError as e: print(e.errno)
+END
+(cd repo && git init -q && cp ../src/*.c . && git add . && git -c user.name=a -c user.email=a@b commit -qm first) > git.out 2>&1
+git=$?
+chmod 700 configure
+cat > work.sh <<-'END'
+	python3 pipes.py
+	./configure one 'two
+	lines' ''
+	make -s -j2 -C src && src/prog
+	[ ! -d repo/.git ] || git clone -q repo cloned && ls cloned
+	"$PROGRAMS"/nested.static > /dev/null
+END
+export PYTHONDONTWRITEBYTECODE=1 HOME=$scratch GIT_CONFIG_NOSYSTEM=1
+[ -e repo/.git ] && [ $git -eq 0 ] || skip "git clone" "no repository could be made"
+
+if command -v strace > /dev/null; then
+	check "as strace has it: python, configure, make -j2, git clone, static" same_as_strace traced sh work.sh
+	for kind in exec open close pipe dup rename link symlink fork exit; do
+		check "... something of each kind: $kind" at_least "$(awk -v k=$kind '$1 == k { print $2 }' traced.same)" 1
+	done
+	cp traced.out plain.out
+	rm -rf src/*.o src/prog src/config.h cloned x; mv pipes2.py pipes.py; rm -f pipes3.py
+else
+	skip "as strace has it" "strace is not there"
+	sh work.sh > plain.out
+	rm -rf src/*.o src/prog src/config.h cloned x; mv pipes2.py pipes.py; rm -f pipes3.py
+fi
+record work --format bas -- sh work.sh > work.out
+check "the same without strace: it does what it did" equal "$? $(cat work.out)" "0 $(cat plain.out)"
+check "... and its text is sound" sound work --ended
+check "... of as many programs" at_least "$(count_of work New_proc)" 30
+
+record many --format bas -- sh -c 'i=0; while [ $i -lt 2000 ]; do /bin/true; i=$((i + 1)); done'
+check "2 000 short processes" sound many --ended
+check "... each with its exec and its end" equal "$(count_of many New_proc) $(count_of many Exit)" "2001 2001"
+rm -f many*
+
+# ---- what they do not do ----
+
+# alone NAME COMMAND...: in a fresh folder; the text is NAME.bas, what was said NAME.said.
+alone() {
+	local name=$1; shift
+	rm -rf "$name.dir"; mkdir "$name.dir"
+	(cd "$name.dir" && exec "$RECORDER" --format bas -o "../$name.bas" "${options[@]}" -- "$@") > "$name.said" 2> "$name.err"
+}
+options=()
+
+if program basnames names; then
+	alone names "$PROGRAMS/basnames"
+	check "odd and long names: sound" sound names.bas --ended
+	check "... each as the program has it" told_the_same names.bas names.said "${bas_files[@]}"
+fi
+
+race() {
+	alone race "$PROGRAMS/basrace" 1500
+	sound race.bas --ended || return
+	[ -s race.said ] || { echo "the program said nothing"; return 1; }
+	sort -s -n -k1,1 race.said > race.want
+	bas events race.bas Open | cut -f1-4 | awk -F'\t' 'NR == FNR { want[$1] = 1; next } $1 in want' race.said - |
+		sed -E 's!/(flip|a-name-that-is-much-longer-than-the-other-one)/!/?/!' | sort -s -n -k1,1 > race.got
+	diff race.want race.got > race.diff || { echo "$(grep -c '^>' race.diff) of $(wc -l < race.want)"; head -n 6 race.diff; return 1; }
+}
+program basrace race && check "descriptors and names in a race of threads" race
+
+execs() {
+	alone execs "$PROGRAMS/basexecs"
+	sound execs.bas --ended || return
+	bas events execs.bas New_proc | awk -F'\t' 'NR == FNR { want[$1] = 1; next } $1 in want' execs.said - > execs.got
+	[ "$(wc -l < execs.said)" -ge 13 ] || { echo "the program did not come to its end"; cat execs.err; return 1; }
+	diff execs.said execs.got > execs.diff || { cut -c1-300 execs.diff | head -n 8; return 1; }
+}
+program basexecs execs && check "every way to exec, arguments of 1 MiB" execs
+
+thirty_two() {
+	local link=bits.dir/bas32
+	mkdir -p bits.dir && ln -s "$PROGRAMS/bas32" $link
+	record bits --format bas -- "$PROGRAMS/bas32" "$PWD/bits.dir" > bits.said || { echo "status $?"; return 1; }
+	sound bits --ended || return
+	local parent child
+	parent=$(head -n 1 bits.said | cut -f1) child=$(tail -n 1 bits.said | cut -f1)
+	diff <(grep "^$parent	" bits.said) <(told bits "$parent" "${bas_files[@]}" SchedFork) || return
+	diff <(grep "^$child	" bits.said) <(bas events -p "$child" bits)
+}
+if program bas32 "a 32-bit program"; then
+	if mkdir tried && "$PROGRAMS/bas32" "$PWD/tried" > tried.out 2>&1; then
+		check "a 32-bit program, by its own numbers" thirty_two
+	else
+		skip "a 32-bit program" "this kernel runs none"
+	fi
+fi
+
+# A root of its own, with a /proc; the host's names do not come in.
+other_root() {
+	local inner='mount -t tmpfs none root && mkdir root/proc root/w && cp "$PROGRAMS/basnames" root/ &&
+		mount -t proc none root/proc && exec chroot root /basnames /w'
+	mkdir root
+	alone rooted unshare -m sh -c "cd .. && $inner" || { cat rooted.err; return 1; }
+	sound rooted.bas --ended || return
+	told_the_same rooted.bas rooted.said "${bas_files[@]}"
+}
+other_root_told() {
+	local pid
+	pid=$(head -n 1 rooted.said | cut -f1)
+	# From the last exec on: the task was sh and chroot before.
+	diff rooted.said <(bas events -p "$pid" rooted.bas New_proc "${bas_files[@]}" |
+		awk -F'\t' '$2 == "New_proc" { n = 0; next } { row[n++] = $0 } END { for (i = 0; i < n; i++) print row[i] }') |
+		cut -c1-300 | head -n 8 | grep . && return 1
+	bas events -p "$pid" rooted.bas New_proc | tail -n 1 | cut -f4-6 > rooted.exec
+	equal "$(cat rooted.exec)" "PI=/basnames	PP=/basnames	CW=/"
+}
+if program basnames "a root of its own" && unshare -m true 2> /dev/null; then
+	other_root > rooted.first || [ -s rooted.said ]
+	check "a root of its own: the text is sound" sound rooted.bas --ended
+	check "... and has the names as seen from in there" other_root_told
+else
+	skip "a root of its own" "no mount namespace can be made here"
+fi
+
+# ---- attached, killed, lost ----
+
+attached() {
+	mkfifo go
+	sh -c 'read x < go; ls / > /dev/null; (exit 5) | cat; sh -c "exit 4"; read x < go' & local target=$!
+	attach at --format bas -p $target
+	echo > go
+	sleep 0.5
+	detach || { cat at.err; return 1; }
+	echo > go
+	wait $target
+	sound at || return
+	[ "$(bas events -p $target at New_proc SchedFork | grep -c SchedFork)" -ge 4 ] || { bas events -p $target at; return 1; }
+	equal "$(bas events at Exit | cut -f3 | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ' ')" "2 status=0 1 status=4 1 status=5 "
+}
+check "a process that runs already, with an invented root" attached
+
+killed() {
+	"$RECORDER" --format bas -o killed -- sh -c 'i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i + 1)); done; echo done' > killed.out 2> killed.err &
+	local pid=$! left
+	sleep 1.3
+	kill -9 $pid; wait $pid
+	wait_for grep -q done killed.out || return
+	left=$(ls -d killed.*part* 2> /dev/null | head -n 1)
+	[ -n "$left" ] || { echo "nothing was left: $(ls -d killed*)"; return 1; }
+	"$RECORDER" --recover "$left" > recover.out 2>&1 || { cat recover.out; return 1; }
+	left=$(ls -d killed killed.recovered 2> /dev/null | head -n 1)
+	sound "$left" || return
+	at_least "$(count_of "$left" New_proc)" 20
+}
+check "recorder killed, what it had is recovered whole" killed
+
+dropped() {
+	record drops --format bas --simulate-drops 7 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ls -l / | sort > /dev/null; done' || return
+	bas check drops > drops.check || { head -n 5 drops.check; return 1; }
+	local lost
+	lost=$(awk '$1 == "lost" { print $2 }' drops.check)
+	at_least "$lost" 1 || return
+	# The other drops on purpose may be of what this text has no line for; what it says is the least.
+	at_least "$(awk '/dropped events/ { n += $3 } END { print n + 0 }' drops.stats)" "$lost"
+}
+check "drops on purpose: whole events are left, and what is gone is said" dropped
+
+# ---- the switches ----
+
+options=(--long-lines)
+if program basnames; then
+	alone long "$PROGRAMS/basnames"
+	check "--long-lines: paths of 900 bytes and more on one line" sound long.bas --long-lines
+	check "... as the program has them" told_the_same long.bas long.said "${bas_files[@]}" --long-lines
+fi
+options=()
+
+record closes --format bas --implicit-closes -- sh -c 'exec 3</dev/null 4</dev/null 3<&-; exec cat /dev/null 4<&-'
+check "--implicit-closes: sound" sound closes --ended
+implied() {
+	record implied --format bas --implicit-closes -- "$python" -c 'import os; os.open("/dev/zero", os.O_RDONLY); os.execv("/bin/true", ["true"])' || return
+	sound implied --ended || return
+	local fd
+	fd=$(bas events implied Open | sed -n 's/.*fd=\([0-9]*\)\tFN=.dev.zero.*/\1/p')
+	bas events implied | sed '/FN=.dev.zero/,/New_proc/!d' | grep -q "Close	fd=$fd$"
+}
+check "--implicit-closes: what exec closes has its Close before it" implied
+
+repeats() {
+	record repeats --format bas --ignore-repeated-opens -- "$python" -c 'for i in range(50): open("/dev/zero").close()' || return
+	sound repeats --ended || return
+	equal "$(bas events repeats Open | grep -c 'FO=/dev/zero')" 1
+}
+check "--ignore-repeated-opens: a file opened 50 times, once" repeats
+
+environments() {
+	env -i A=b "M=two
+lines" PATH="$PATH" "$RECORDER" -q --format bas --env-vars -o envs -- sh -c 'A=c sh -c "exit 0"; true; /bin/true' || return
+	sound envs --ended || return
+	equal "$(bas events envs UPID | grep -c 'Env=A=b	')" 1 || return
+	equal "$(bas events envs UPID | grep 'Env=M=' | tr '\t' '\n' | grep -c UPID=)" "$(count_of envs New_proc)"
+	equal "$(bas events envs UPID | grep 'Env=A=c' | tr '\t' '\n' | grep -c UPID=)" 1
+}
+check "--env-vars: each string once, with who had it" environments
+
+named() {
+	record names2 --format bas --thread-names -- sh -c 'echo another > /proc/self/comm; /bin/true' || return
+	sound names2 --ended || return
+	bas events names2 Comm | grep -q 'CN=another' && bas events names2 Comm | grep -q 'CN=true'
+}
+check "--thread-names" named
+
+mounted() {
+	mkdir -p here
+	record mounts --format bas --mounts -- unshare -m sh -c 'mount -t tmpfs source here; umount here; umount not-there' 2> /dev/null
+	sound mounts --ended || return
+	bas events mounts Mount | grep -q "MS=source	MT=$PWD/here	MX=tmpfs" || { bas events mounts Mount; return 1; }
+	bas events mounts Umount | grep -q "MT=$PWD/here"
+}
+if unshare -m true 2> /dev/null; then check "--mounts" mounted; else skip "--mounts" "no mount namespace can be made here"; fi
