@@ -28,8 +28,11 @@ same_as_strace() {
 	cat "$name.same" >&2
 }
 
-# told FILE PID TAG...: the events of one task from its first exec on, as a program of tests/programs says them.
-told() { bas events -p "$2" "$1" New_proc "${@:3}" | sed '1,/New_proc/d'; }
+# told FILE PID TAG...: the events of one task from its last exec on, as a program of tests/programs says them.
+told() {
+	bas events -p "$2" "$1" New_proc "${@:3}" |
+		awk -F'\t' '$2 == "New_proc" { n = 0; next } { row[n++] = $0 } END { for (i = 0; i < n; i++) print row[i] }'
+}
 # told_the_same FILE SAID TAG...: @SAID is what one task of the run said of itself.
 told_the_same() {
 	local pid
