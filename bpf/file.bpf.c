@@ -466,6 +466,28 @@ static long send_piece(__u32 step, struct file_scratch **scratch)
 	return 0;
 }
 
+#define DEV_FD		"/dev/fd/"
+#define FD_DIGITS	10
+
+/* execveat() of a name relative to a descriptor: the kernel calls that /dev/fd/N/NAME. It may have been closed by now. */
+__noinline int exec_base(__u64 filename)
+{
+	char name[32] = {}, digit;
+	__u32 fd = 0;
+
+	bpf_probe_read_kernel_str(name, sizeof(name), (void *)filename);
+	if (bpf_strncmp(name, sizeof(DEV_FD) - 1, DEV_FD))
+		return 0;
+	for (int i = sizeof(DEV_FD) - 1; i < (int)sizeof(DEV_FD) - 1 + FD_DIGITS; i++) {
+		digit = name[i];
+		if (digit < '0' || digit > '9')
+			break;
+		fd = fd * 10 + digit - '0';
+	}
+	file_path(file_of(fd), FILE_TEXT_BASE2);
+	return 0;
+}
+
 static __always_inline bool send_exec(struct task_state *t, struct file_scratch *s)
 {
 	__u32 n = s->end;
@@ -491,6 +513,7 @@ int BPF_PROG(file_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 	file_string((__u64)BPF_CORE_READ(bprm, filename), FILE_TEXT_NAME, false);
 	file_string((__u64)BPF_CORE_READ(bprm, interp), FILE_TEXT_INTERP, false);
 	cwd_path(FILE_TEXT_BASE);
+	exec_base((__u64)BPF_CORE_READ(bprm, filename));
 	file_path((__u64)BPF_CORE_READ(task, mm, exe_file), FILE_TEXT_PATH);
 	if (file_fds)
 		fds_text(s);

@@ -438,7 +438,7 @@ struct rec_file {
 /* What a program was started with; comes after the REC_TASK_EXEC, before anything else of the task but images. */
 struct rec_exec {
 	struct rec_hdr	 hdr;
-	__u32		 text_len;	/* as above: NAME INTERP: as the kernel has them, BASE: the cwd, PATH: of what runs, FDS */
+	__u32		 text_len;	/* as above: NAME INTERP: as the kernel has them, BASE: the cwd, BASE2: of /dev/fd/N, PATH: of what runs, FDS */
 	__u32		 pad;
 	__u64		 args, env;	/* bytes of each, a NUL behind every string; env 0: not asked for */
 	struct file_root root;

@@ -58,6 +58,7 @@ struct sink_ops {
 	uint64_t    wants;	/* SINK_WANTS() of record kinds: decides which sources attach */
 	unsigned    events;	/* EVENT_BIT() of the kernel's events that are recorded unless others are chosen */
 	bool	  (*is_ours)(int fd);	/* of a file: is that open one of this format? It makes way, others do not. */
+	const char *spooled;	/* of a file: a name that no other format's spool directory has */
 	/* Make the file @name in @dirfd of what a recorder that was killed left in @spoolfd. */
 	int	  (*recover)(int spoolfd, int dirfd, const char *name);
 

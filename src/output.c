@@ -245,6 +245,14 @@ static char *find_spool(const char *path, const struct sink_ops *ops)
 	return found;
 }
 
+/* Has @ops gathered in the directory @spool? */
+static bool is_of(const char *spool, const struct sink_ops *ops)
+{
+	__cleanup(free_ptr) char *file = join(spool, "/", ops->spooled);
+
+	return file && is_there(file);
+}
+
 /* "NAME" of "NAME.part" and "NAME.part.old", with another end if there is such a file already. */
 static char *name_for(const char *spool)
 {
@@ -313,9 +321,16 @@ int output_recover(const char *path)
 
 	for (size_t end = bare ? strlen(bare) : 0; end > 1 && bare[end - 1] == '/'; end--)
 		bare[end - 1] = '\0';
-	for (size_t i = 0; sinks[i] && bare && !spool; i++) {
+	for (size_t i = 0; sinks[i] && bare && !(spool && is_of(spool, ops)); i++) {
+		char *found = sinks[i]->recover ? find_spool(bare, sinks[i]) : NULL;
+
+		if (!found || (spool && !is_of(found, sinks[i]))) {
+			free(found);
+			continue;
+		}
+		free(spool);
+		spool = found;
 		ops = sinks[i];
-		spool = ops->recover ? find_spool(bare, ops) : NULL;
 	}
 	if (!spool) {
 		fail(0, "--recover: '%s' is nothing that a recorder has left, nor is there such in '%s" SPOOL "'", path, path);

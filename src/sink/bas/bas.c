@@ -172,6 +172,7 @@ const struct sink_ops sink_bas = {
 	.open_with	= "etrace_parser -t %s .nfsdb.json",
 	.is_file	= true,
 	.is_ours	= bas_is_ours,
+	.spooled	= BAS_SPOOLED,
 	.recover	= recover,
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_NAME) |
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_TASK_LOST) | SINK_WANTS(REC_LOST) |

@@ -150,6 +150,8 @@ int  bas_stats_write(const struct bas_stats *st, int dirfd, const char *name);
 
 /* ---- spool.c ---- */
 
+#define BAS_SPOOLED	"text"	/* in the spool directory */
+
 /* The file that the text is gathered in. */
 int  bas_spool_create(struct bas_text **ret, const struct sink_args *args);
 /* Put it in its place. @is_torn: it may end within an event, which is cut off. */

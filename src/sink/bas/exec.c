@@ -6,6 +6,8 @@
 #include "base.h"
 #include "sink/bas/bas.h"
 
+#define DEV_FD	"/dev/fd/"
+
 struct bas_exec {
 	struct rec_exec *rec;		/* a copy */
 	uint64_t	 time;
@@ -44,7 +46,7 @@ static uint64_t all_bytes(const struct bas_exec *e)
 /* The kernel names what execveat() runs by a descriptor, which the program may not have any more. */
 static bool is_by_descriptor(const char *name)
 {
-	return !strncmp(name, "/dev/fd/", strlen("/dev/fd/"));
+	return !strncmp(name, DEV_FD, strlen(DEV_FD));
 }
 
 struct programs {
@@ -57,6 +59,28 @@ static void programs_free(struct programs *p)
 	free(p->program);
 }
 
+/* By a name relative to a descriptor: it may be one of several of the file, or a link. NULL: not so, or that was closed. */
+static char *by_directory(const struct bas_told *d, const char *name)
+{
+	const char *rest = strchr(name + strlen(DEV_FD), '/');
+	__cleanup(free_ptr) char *base = rest ? bas_told_path(d, FILE_TEXT_BASE2, NULL) : NULL, *path = NULL;
+
+	path = base ? bas_names_join(base, rest + 1) : NULL;
+	return path ? bas_names_resolve(d->names, d->root, d->tid, path) : NULL;
+}
+
+static char *program_of(const struct bas_told *d, const char *name, bool is_script)
+{
+	char *path = NULL;
+
+	if (!is_by_descriptor(name))
+		return bas_told_resolved(d, FILE_TEXT_NAME, FILE_TEXT_BASE);
+	path = by_directory(d, name);
+	if (!path && !is_script)
+		path = bas_told_path(d, FILE_TEXT_PATH, NULL);
+	return path ?: strdup(name);
+}
+
 /* PP and PI: both the same, but of a script. False: the record does not tell. */
 static bool find_programs(struct programs *p, const struct bas_told *d)
 {
@@ -65,12 +89,7 @@ static bool find_programs(struct programs *p, const struct bas_told *d)
 
 	if (!name)
 		return false;
-	if (!is_by_descriptor(name))
-		p->program = bas_told_resolved(d, FILE_TEXT_NAME, FILE_TEXT_BASE);
-	else if (is_script)
-		p->program = strdup(name);
-	else
-		p->program = bas_told_path(d, FILE_TEXT_PATH, NULL) ?: strdup(name);
+	p->program = program_of(d, name, is_script);
 	if (is_script)
 		p->interpreter = bas_told_resolved(d, FILE_TEXT_INTERP, FILE_TEXT_BASE);
 	else

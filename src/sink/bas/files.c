@@ -137,12 +137,19 @@ static int put_pair(const struct file_event *f, const struct pair *p, const char
 	return 0;
 }
 
+/* Does the error say that the source was there? Of EXDEV it need not: but mv copies and removes it then. */
+static bool tells_of_source(int err)
+{
+	return err == -EEXIST || err == -ENOTEMPTY || err == -EISDIR || err == -EPERM || err == -EXDEV;
+}
+
 /* The source, which one that failed has left where it was, if it was there. */
 static char *source_of(const struct file_event *f)
 {
 	__cleanup(free_ptr) char *from = bas_told_resolved(&f->d, FILE_TEXT_NAME, FILE_TEXT_BASE);
 
-	if (from && f->r->ret < 0 && !bas_names_exists(f->s->names, &f->r->root, from))
+	if (from && f->r->ret < 0 && !tells_of_source(f->r->ret) &&
+	    !bas_names_exists(f->s->names, &f->r->root, from))
 		return NULL;
 	return TAKE(from);
 }

@@ -16,6 +16,7 @@
 #include "walked.h"
 
 #define ROOTS_MAX	256	/* known at a time; the oldest is forgotten */
+#define LEVELS_TRIED	16	/* directories above one that is gone */
 #define LINK_MAX_BYTES	(PATH_MAX + 1)
 
 struct root {
@@ -161,7 +162,7 @@ static char *with_number(const char *path, uint32_t tid)
 	return strdup(path);
 }
 
-/* Doubled slashes and "." left out, nothing looked up: what can be said of a directory that is gone. */
+/* Doubled slashes, "." and ".." done away with, nothing looked up: what can be said of a directory that is gone. */
 static char *tidy(const char *path)
 {
 	char *tidy = malloc(strlen(path) + 2), *to = tidy;
@@ -171,7 +172,10 @@ static char *tidy(const char *path)
 	while (*path) {
 		size_t len = strcspn(path, "/");
 
-		if (len && !(len == 1 && *path == '.')) {
+		if (len == 2 && path[0] == '.' && path[1] == '.') {
+			while (to > tidy && *--to != '/')
+				;
+		} else if (len && !(len == 1 && *path == '.')) {
 			*to++ = '/';
 			memcpy(to, path, len);
 			to += len;
@@ -226,6 +230,27 @@ static char *resolve_in(const struct root *r, char *path)
 	return asprintf(&all, "%s/%s", strcmp(dir, "/") ? dir : "", last) < 0 ? NULL : all;
 }
 
+/* Of a directory that is gone: what is left of the way to it, resolved, and the rest as it was called. */
+static char *resolve_gone(const struct root *r, const char *path)
+{
+	__cleanup(free_ptr) char *way = tidy(path), *dir = NULL;
+	size_t len = way ? strlen(way) : 0;
+	char *all;
+
+	for (int level = 0; r && way && !dir && level < LEVELS_TRIED; level++) {
+		while (len && way[len - 1] != '/')
+			len--;
+		if (len < 2)
+			break;
+		way[--len] = '\0';
+		dir = led_to(r, way);
+		way[len] = '/';
+	}
+	if (!dir)
+		return TAKE(way);
+	return asprintf(&all, "%s%s", strcmp(dir, "/") ? dir : "", way + len) < 0 ? NULL : all;
+}
+
 char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path)
 {
 	__cleanup(free_ptr) char *whose = with_number(path, tid);
@@ -233,7 +258,7 @@ char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint3
 
 	if (!whose)
 		return NULL;
-	return (r && *whose == '/' ? resolve_in(r, whose) : NULL) ?: tidy(whose);
+	return (r && *whose == '/' ? resolve_in(r, whose) : NULL) ?: resolve_gone(r, whose);
 }
 
 char *bas_names_follow(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path)
@@ -261,7 +286,6 @@ bool bas_names_exists(struct bas_names *n, const struct file_root *root, const c
 /* As the d_dname() of its filesystem has it. */
 static char *object_name(const struct file_object *o, int len, const char *opened_by)
 {
-	const char *last = opened_by ? strrchr(opened_by, '/') : NULL;
 	char *name = NULL;
 	int n;
 
@@ -273,7 +297,7 @@ static char *object_name(const struct file_object *o, int len, const char *opene
 		n = asprintf(&name, "socket:[%llu]", o->ino);
 		break;
 	case NSFS_MAGIC:
-		n = asprintf(&name, "%.*s:[%llu]", last ? (int)strcspn(last + 1, "_") : 2, last ? last + 1 : "ns", o->ino);
+		n = asprintf(&name, "%.*s:[%llu]", opened_by ? (int)strcspn(opened_by, "_") : 2, opened_by ?: "ns", o->ino);
 		break;
 	case TMPFS:
 		n = asprintf(&name, "/%.*s (deleted)", len, o->name);

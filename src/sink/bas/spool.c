@@ -12,13 +12,12 @@
 #include "out.h"
 #include "sink/bas/bas.h"
 
-#define SPOOLED	"text"
 #define WINDOW	(64u << 10)	/* bytes at the end that are looked at first */
 
 int bas_spool_create(struct bas_text **ret, const struct sink_args *args)
 {
 	struct out *out = NULL;
-	int err = out_create(&out, args->dirfd, SPOOLED);
+	int err = out_create(&out, args->dirfd, BAS_SPOOLED);
 
 	err = err ?: bas_text_create(ret, out, args->options->long_lines);
 	return err ?: bas_text_head(*ret, args->about->cwd ?: "/");
@@ -107,7 +106,7 @@ static int cut_torn(int fd)
 /* Whoever owns the spool directory may have put something else there, or another's file under a second name. */
 static int open_spooled(int spoolfd)
 {
-	__cleanup(close_fd) int fd = openat(spoolfd, SPOOLED, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	__cleanup(close_fd) int fd = openat(spoolfd, BAS_SPOOLED, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
@@ -120,7 +119,7 @@ int bas_spool_place(int spoolfd, int dirfd, const char *name, bool is_torn)
 	__cleanup(close_fd) int fd = open_spooled(spoolfd);
 	int err = fd < 0 ? fd : is_torn ? cut_torn(fd) : 0;
 
-	if (!err && renameat(spoolfd, SPOOLED, dirfd, name))
+	if (!err && renameat(spoolfd, BAS_SPOOLED, dirfd, name))
 		err = -errno;
 	return err;
 }

@@ -495,6 +495,7 @@ const struct sink_ops sink_tracedat = {
 	.open_with	= "trace-cmd report -i %s",
 	.is_file	= true,
 	.is_ours	= td_is_ours,
+	.spooled	= TD_META,
 	.recover	= seal,
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_NAME) |
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
