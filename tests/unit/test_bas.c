@@ -526,26 +526,39 @@ TEST(bas_the_spool_goes_when_the_file_is_whole)
 	basdesk_clear(&d);
 }
 
-/* What an event that is cut off at each of its bytes leaves is what came before it. */
-TEST(bas_what_a_killed_recorder_left_ends_with_a_whole_event)
+/* @torn, cut off at each of its bytes, behind what is whole: only if all of it is there it is kept. */
+static void check_torn(const char *torn)
 {
 	static const char whole[] = "INITCWD=/w\n0: 4194404,0,1,1!SchedFork|pid=8388808\n0: 8388808,0,1,2!Close|fd=3\n";
-	static const char torn[] = "0: 8388808,0,1,3!Open|fnamesize=2,forigsize=4,flags=0,mode=0,fd=3\n"
-				   "0: 8388808,0,1,4!FN|/a\n0: 8388808,0,1,5!FO|/a\n0: 8388808,0,1,6!Cont|!Exit|\n";
+	size_t len = strlen(torn);
+	struct basdesk d;
 
-	for (size_t cut = 0; cut < sizeof(torn); cut++) {
-		__cleanup(free_ptr) char *left = NULL;
-		char text[512];
-		struct basdesk d;
+	basdesk_set(&d);
+	for (size_t cut = 0; cut <= len; cut++) {
+		__cleanup(free_ptr) char *left = NULL, *text = NULL;
 
-		basdesk_set(&d);
-		snprintf(text, sizeof(text), "%s%.*s", whole, (int)cut, torn);
+		CHECK(asprintf(&text, "%s%.*s", whole, (int)cut, torn) > 0);
 		put_file(&d, SPOOL "/text", text);
 		CHECK_INT(sink_bas.recover(d.spoolfd, d.dirfd, "out"), 0);
 		left = basdesk_file(&d, "out", NULL);
-		CHECK_STR(left, whole);
-		basdesk_clear(&d);
+		CHECK_STR(left, cut == len ? text : whole);
 	}
+	basdesk_clear(&d);
+}
+
+TEST(bas_what_a_killed_recorder_left_ends_with_a_whole_event)
+{
+	check_torn("0: 8388808,0,1,3!Open|fnamesize=2,forigsize=7,flags=0,mode=0,fd=3\n"
+		   "0: 8388808,0,1,4!FN|/a\n0: 8388808,0,1,5!FO|/a|\n0: 8388808,0,1,6!Cont|F[1\n0: 8388808,0,1,7!Cont_end|\n");
+	check_torn("0: 8388808,0,1,3!Open|fnamesize=6,forigsize=2,flags=0,mode=0,fd=3\n"
+		   "0: 8388808,0,1,4!FN[0]/a\n0: 8388808,0,1,4!Cont|b\n0: 8388808,0,1,4!Cont_end|\n0: 8388808,0,1,4!FN[1]cd\n"
+		   "0: 8388808,0,1,5!FN_end|\n0: 8388808,0,1,6!FO|/a\n");
+	check_torn("0: 8388808,0,1,3!Rename2From|fnamesize=2,flags=1\n0: 8388808,0,1,4!RF|/a\n"
+		   "0: 8388808,0,1,5!RenameTo|fnamesize=2\n0: 8388808,0,1,6!RT|/b\n");
+	check_torn("0: 8388808,0,1,3!Symlink|targetnamesize=0,linknamesize=2\n0: 8388808,0,1,4!ST|\n0: 8388808,0,1,5!SL|/b\n");
+	check_torn("0: 8388808,0,1,3!SysClone|flags=17\n0: 8388808,0,1,4!SchedFork|pid=12583212\n");
+	check_torn("0: 8388808,0,1,3!New_proc|argsize=2,prognameisize=1,prognamepsize=1,cwdsize=1\n0: 8388808,0,1,4!PI|/\n"
+		   "0: 8388808,0,1,5!PP|/\n0: 8388808,0,1,6!CW|/\n0: 8388808,0,1,7!A[0]Exit|\n0: 8388808,0,1,8!End_of_args|\n");
 }
 
 TEST(bas_a_torn_event_of_many_bytes_is_found_too)

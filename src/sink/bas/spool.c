@@ -2,7 +2,8 @@
  * spool.c - the text is gathered in the spool directory, and renamed to where it belongs.
  *
  * An event is given to the file whole, but whoever kills recorder may do so in the middle of a write. Then the file is
- * cut behind the last line that ends an event, or before one that begins an event of several lines, if that is later.
+ * cut behind the last event that is whole. From its end on back, the line is looked for that ends an event, or begins
+ * one of several lines: that says how long its strings are.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -57,12 +58,93 @@ static enum line kind_of(const char *line, const char *end)
 	return is_one_of(begins, tag, bar - tag) ? LINE_BEGINS : LINE_IS_WITHIN;
 }
 
+/* ---- is an event whole that no line of its own ends? ---- */
+
+struct lines {
+	const char *at, *end;		/* whole lines */
+};
+
+/* The next line, behind its time; @len without the newline. NULL: there is none. */
+static const char *next_line(struct lines *l, size_t *len)
+{
+	const char *line = l->at, *end = line < l->end ? memchr(line, '\n', l->end - line) : NULL;
+	const char *tag = end ? memchr(line, '!', end - line) : NULL;
+
+	if (!tag)
+		return NULL;
+	l->at = end + 1;
+	*len = end - ++tag;
+	return tag;
+}
+
+static bool begins_with(const char *line, const char *word)
+{
+	return !strncmp(line, word, strlen(word));
+}
+
+/* Are the lines of a string of @size bytes all there? text.c says which these are. */
+static bool take_string(struct lines *l, size_t size)
+{
+	bool is_long = false;
+	size_t have = 0, len, tag;
+	const char *line;
+
+	while ((line = next_line(l, &len))) {
+		tag = strcspn(line, "|[\n");
+		if (begins_with(line, "Cont_end|")) {
+			if (!is_long && have == size)
+				return true;
+		} else if (begins_with(line, "Cont|")) {
+			have += 1 + len - strlen("Cont|");
+		} else if (tag > 4 && begins_with(line + tag - 4, "_end|")) {
+			return is_long && have == size;
+		} else if (line[tag] == '[') {
+			is_long = true;
+			have += len - MIN(len, strcspn(line, "]\n") + 1);
+		} else {
+			have += len - MIN(len, tag + 1);
+			if (have == size)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A line that says "...size=N" for each string that follows, and these. */
+static bool take_strings(struct lines *l)
+{
+	size_t len;
+	const char *line = next_line(l, &len), *end = line + (line ? len : 0);
+	bool is_whole = line;
+
+	while (is_whole && (line = memmem(line, end - line, "size=", 5))) {
+		line += 5;
+		is_whole = take_string(l, strtoul(line, NULL, 10));
+	}
+	return is_whole;
+}
+
+/* Where the event ends that begins at @begin; there when it is not whole. */
+static const char *end_of(const char *begin, const char *end)
+{
+	struct lines l = { begin, end };
+	size_t len;
+	const char *tag = next_line(&l, &len);
+	bool is_alone = tag && (begins_with(tag, "Open|") || begins_with(tag, "Symlink|") || begins_with(tag, "Comm|"));
+	bool has_two = tag && memmem(tag, MIN(len, (size_t)16), "From|", 5);
+
+	l.at = begin;
+	if ((is_alone && take_strings(&l)) || (has_two && take_strings(&l) && take_strings(&l)))
+		return l.at;
+	return begin;
+}
+
 /* How much of @len bytes, which begin with a line or not, is whole events; 0: that cannot be told from them. */
 static size_t whole_part(const char *text, size_t len)
 {
-	const char *end = memrchr(text, '\n', len), *line;
+	const char *last = memrchr(text, '\n', len), *line;
 
-	for (; end; end = line) {
+	for (const char *end = last; end; end = line) {
 		line = memrchr(text, '\n', end - text);
 		if (!line)
 			return 0;
@@ -70,7 +152,7 @@ static size_t whole_part(const char *text, size_t len)
 		case LINE_ENDS:
 			return end + 1 - text;
 		case LINE_BEGINS:
-			return line + 1 - text;
+			return end_of(line + 1, last + 1) - text;
 		case LINE_IS_WITHIN:
 			break;
 		}
@@ -78,6 +160,7 @@ static size_t whole_part(const char *text, size_t len)
 	return 0;
 }
 
+/* Cut the file behind its last whole event. */
 static int cut_torn(int fd)
 {
 	struct stat st;
