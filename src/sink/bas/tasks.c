@@ -13,6 +13,7 @@
 
 #define BUCKETS		4096	/* a power of two */
 #define TID_BITS	22	/* of a upid */
+#define KEPT_MAX	4096	/* processes in the middle of such an exec */
 
 /* The upid that a number goes on with: of a leader whose place another thread of the process takes. */
 struct kept {
@@ -99,6 +100,8 @@ static int keep(struct bas_tasks *tasks, const struct bas_task *u)
 {
 	struct kept *k = find_kept(tasks, u->tid);
 
+	if (!k && tasks->kept_count == KEPT_MAX)
+		return 0;
 	if (!k && grow(&tasks->kept, &tasks->kept_room, tasks->kept_count, sizeof(*tasks->kept)))
 		return -ENOMEM;
 	if (k)
