@@ -561,6 +561,23 @@ TEST(bas_what_a_killed_recorder_left_ends_with_a_whole_event)
 		   "0: 8388808,0,1,5!PP|/\n0: 8388808,0,1,6!CW|/\n0: 8388808,0,1,7!A[0]Exit|\n0: 8388808,0,1,8!End_of_args|\n");
 }
 
+/* They come last, and nothing tells whether one is whole. */
+TEST(bas_of_environments_a_killed_recorder_leaves_none)
+{
+	static const char whole[] = "INITCWD=/w\n0: 8388808,0,1,3!Open|fnamesize=2,forigsize=2,flags=0,mode=0,fd=3\n"
+				    "0: 8388808,0,1,4!FN|/a\n0: 8388808,0,1,5!FO|/a\n";
+	__cleanup(free_ptr) char *left = NULL, *text = NULL;
+	struct basdesk d;
+
+	basdesk_set(&d);
+	CHECK(asprintf(&text, "%s0: 0,0,1,6!UPID|8388808\n0: 0,0,1,7!Env[0]A=1\n", whole) > 0);
+	put_file(&d, SPOOL "/text", text);
+	CHECK_INT(sink_bas.recover(d.spoolfd, d.dirfd, "out"), 0);
+	left = basdesk_file(&d, "out", NULL);
+	CHECK_STR(left, whole);
+	basdesk_clear(&d);
+}
+
 TEST(bas_a_torn_event_of_many_bytes_is_found_too)
 {
 	static const char whole[] = "INITCWD=/w\n0: 8388808,0,1,2!Close|fd=3\n";
