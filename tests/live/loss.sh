@@ -9,13 +9,13 @@ field() { awk -v w="$2" -v f="$3" '$1 == w { print $f }' "$1.count"; }
 classes=(- - task syscall function)
 
 # produced NAME COMMAND...: how many records of each class the command makes, from a recording that lost nothing.
-# accounted NAME OPTION... : the same command with the options of a small ring, and the sum.
+# accounted NAME OPTION... : the same command with the options of a small ring, and the sum. format=: the formats, raw and others.
 accounted() {
 	local name=$1 small=$2 class at_all=0; shift 2
-	record whole --format raw -b 64M --memory 1G "$@" > /dev/null
+	record whole --format "${format:-raw}" -b 64M --memory 1G "$@" > /dev/null
 	count whole > /dev/null || { not_ok "$name" "no raw file: $(tail -n 2 whole.err)"; return; }
 	check "$name: a large ring loses nothing" equal "$(awk '$1 == "lost" { $1 = ""; gsub(/[ 0]/, ""); print $0 "nothing" }' whole.count)" nothing
-	record part --format raw $small "$@" > /dev/null
+	record part --format "${format:-raw}" $small "$@" > /dev/null
 	count part > /dev/null || { not_ok "$name" "no raw file: $(tail -n 2 part.err)"; return; }
 	for class in 2 3 4; do
 		check "$name: ${classes[class]} records, stored + lost = produced" equal \
@@ -32,6 +32,8 @@ accounted() {
 accounted "a storm of functions" "-b 64K" --no-syscalls -- "$PROGRAMS/storm" 300000
 accounted "a storm of system calls" "-b 64K" --no-functions -- "$PROGRAMS/syscalls" 300000
 accounted "a storm of both" "-b 64K" -- "$PROGRAMS/storm" 300000
+format=raw,bas accounted "a storm of files" "-b 64K" --no-functions --no-syscalls -- \
+	sh -c 'i=0; while [ $i -lt 20000 ]; do : < /dev/null; i=$((i + 1)); done'
 # Of a fork whose entry is lost two returns are not seen, so its functions are not asked for here.
 accounted "drops on purpose" "--simulate-drops 7" -- "$PROGRAMS/nested"
 accounted "drops in a tree of processes" "--simulate-drops 7" --no-functions -- "$PROGRAMS/forks" 3
