@@ -373,6 +373,21 @@ TEST(bas_a_rename_of_what_is_not_there_only_fails)
 	basdesk_clear(&d);
 }
 
+/* It may be gone by now: the error knows. */
+TEST(bas_a_rename_whose_error_tells_of_the_source_has_it)
+{
+	struct basdesk d;
+
+	basdesk_set(&d);
+	basdesk_start(&d);
+	plays(&d, pair(&d, FILE_RENAME, -EEXIST, "/no/a", "/no/b"));
+	plays(&d, pair(&d, FILE_RENAME, -ENOTDIR, "/no/a", "/no/b/"));
+	plays(&d, pair(&d, FILE_RENAME, -ENOTDIR, "/no/a", "/no/b"));
+	CHECK_STR(lines(&d), "2:200 RenameFrom|fnamesize=5\n2:200 RF|/no/a\n2:200 RenameFailed|\n"
+			     "2:200 RenameFrom|fnamesize=5\n2:200 RF|/no/a\n2:200 RenameFailed|\n2:200 RenameFailed|\n");
+	basdesk_clear(&d);
+}
+
 /* Both forms of what was not told whole would be wrong. */
 TEST(bas_a_rename_whose_directory_could_not_be_walked_is_not_told)
 {

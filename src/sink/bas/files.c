@@ -137,10 +137,26 @@ static int put_pair(const struct file_event *f, const struct pair *p, const char
 	return 0;
 }
 
-/* Does the error say that the source was there? Of EXDEV it need not: but mv copies and removes it then. */
-static bool tells_of_source(int err)
+/*
+ * Does the error say that the source was there? Of EXDEV it need not: but mv copies and removes it then. ENOTDIR is also
+ * what a file gets whose new name ends in a slash.
+ */
+static bool tells_of_source(const struct file_event *f)
 {
-	return err == -EEXIST || err == -ENOTEMPTY || err == -EISDIR || err == -EPERM || err == -EXDEV;
+	const struct rec_text *to = bas_told_text(&f->d, FILE_TEXT_NAME2);
+
+	switch (-f->r->ret) {
+	case EEXIST:
+	case ENOTEMPTY:
+	case EISDIR:
+	case EPERM:
+	case EXDEV:
+		return true;
+	case ENOTDIR:
+		return to && to->len && to->bytes[to->len - 1] == '/';
+	default:
+		return false;
+	}
 }
 
 /* The source, which one that failed has left where it was, if it was there. */
@@ -148,8 +164,7 @@ static char *source_of(const struct file_event *f)
 {
 	__cleanup(free_ptr) char *from = bas_told_resolved(&f->d, FILE_TEXT_NAME, FILE_TEXT_BASE);
 
-	if (from && f->r->ret < 0 && !tells_of_source(f->r->ret) &&
-	    !bas_names_exists(f->s->names, &f->r->root, from))
+	if (from && f->r->ret < 0 && !tells_of_source(f) && !bas_names_exists(f->s->names, &f->r->root, from))
 		return NULL;
 	return TAKE(from);
 }
