@@ -135,6 +135,6 @@ int bas_env_put(struct bas_env *env, struct bas_text *t)
 		if (v->count)
 			err = put_variable(t, v);
 	if (env->untold)
-		warn("--env-vars: %lu variables of programs are not told: there were too many different ones", env->untold);
+		warn("--env-vars: %lu variables of programs are not told: there were too many", env->untold);
 	return err;
 }

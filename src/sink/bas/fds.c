@@ -135,8 +135,8 @@ static bool is_still_open(const struct rec_text *x, uint32_t fd)
 }
 
 /* Of the descriptors @first to @last those that the record has no more. */
-static int put_closed(struct sink *s, struct bas_task *u, const struct event *ev, const struct rec_text *x, uint32_t first,
-		      uint32_t last)
+static int put_closed(struct sink *s, struct bas_task *u, const struct event *ev, const struct rec_text *x,
+		      uint32_t first, uint32_t last)
 {
 	int err = 0;
 

@@ -64,8 +64,8 @@ static int put_open(const struct file_event *f)
 		return UNTOLD;
 	}
 	begin(f);
-	bas_line(f->text, "Open|fnamesize=%zu,forigsize=%zu,flags=%d,mode=%d,fd=%d", strlen(path), strlen(original), flags,
-		 mode, f->r->ret);
+	bas_line(f->text, "Open|fnamesize=%zu,forigsize=%zu,flags=%d,mode=%d,fd=%d", strlen(path), strlen(original),
+		 flags, mode, f->r->ret);
 	put_string(f, "FN", path);
 	put_string(f, "FO", original);
 	return 0;
@@ -216,7 +216,8 @@ static void put_mount_line(const struct file_event *f, const char *source, const
 		snprintf(of_source, sizeof(of_source), "sourcenamesize=%zu,", strlen(source));
 	if (type)
 		snprintf(of_type, sizeof(of_type), "typenamesize=%zu,", strlen(type));
-	bas_line(f->text, "Mount|%stargetnamesize=%zu,%sflags=%d", of_source, strlen(target), of_type, (int)f->r->arg[0]);
+	bas_line(f->text, "Mount|%stargetnamesize=%zu,%sflags=%d", of_source, strlen(target), of_type,
+		 (int)f->r->arg[0]);
 }
 
 /* A target that does not lead anywhere is told only by the failure. */

@@ -39,12 +39,12 @@ enum line { LINE_ENDS, LINE_BEGINS, LINE_IS_WITHIN };
 static enum line kind_of(const char *line, const char *end)
 {
 	static const char *const ends[] = {
-		"End_of_args", "SchedFork", "SysCloneFailed", "Exit", "Pipe", "Close", "Dup", "RenameFailed", "LinkFailed",
-		"MountFailed", "UmountFailed", NULL
+		"End_of_args", "SchedFork", "SysCloneFailed", "Exit", "Pipe", "Close", "Dup", "RenameFailed",
+		"LinkFailed", "MountFailed", "UmountFailed", NULL
 	};
 	static const char *const begins[] = {
-		"New_proc", "SysClone", "Open", "RenameFrom", "Rename2From", "LinkFrom", "LinkatFrom", "Symlink", "Mount",
-		"Umount", "Comm", NULL
+		"New_proc", "SysClone", "Open", "RenameFrom", "Rename2From", "LinkFrom", "LinkatFrom", "Symlink",
+		"Mount", "Umount", "Comm", NULL
 	};
 	const char *tag = memchr(line, '!', end - line), *bar = tag ? memchr(tag, '|', end - tag) : NULL;
 

@@ -113,7 +113,8 @@ int bas_stats_write(const struct bas_stats *st, int dirfd, const char *name)
 	out_printf(out, BEGIN "%lu\n", st->cut);
 	for (size_t i = 0; i < st->count; i++)
 		if (st->cpu[i].told || st->cpu[i].dropped)
-			out_printf(out, "CPU: %zu\nentries: %lu\ndropped events: %lu\n", i, st->cpu[i].told, st->cpu[i].dropped);
+			out_printf(out, "CPU: %zu\nentries: %lu\ndropped events: %lu\n", i, st->cpu[i].told,
+				   st->cpu[i].dropped);
 	err = out_seal(out);
 	out_destroy(out);
 	return err;
