@@ -136,7 +136,13 @@ execs() {
 	[ "$(wc -l < execs.said)" -ge 13 ] || { echo "the program did not come to its end"; cat execs.err; return 1; }
 	diff execs.said execs.got > execs.diff || { cut -c1-300 execs.diff | head -n 8; return 1; }
 }
-program basexecs execs && check "every way to exec, arguments of 1 MiB" execs
+if program basexecs execs; then
+	check "every way to exec, arguments of 1 MiB" execs
+	if command -v strace > /dev/null; then
+		mkdir traced.dir
+		check "... as strace has it" same_as_strace execs.traced sh -c 'cd traced.dir && exec "$PROGRAMS/basexecs"'
+	fi
+fi
 
 thirty_two() {
 	local link=bits.dir/bas32
@@ -151,6 +157,10 @@ thirty_two() {
 if program bas32 "a 32-bit program"; then
 	if mkdir tried && "$PROGRAMS/bas32" "$PWD/tried" > tried.out 2>&1; then
 		check "a 32-bit program, by its own numbers" thirty_two
+		if command -v strace > /dev/null; then
+			rm -rf tried; mkdir tried; ln -s "$PROGRAMS/bas32" tried/
+			check "... as strace has it" same_as_strace bits.traced "$PROGRAMS/bas32" "$PWD/tried"
+		fi
 	else
 		skip "a 32-bit program" "this kernel runs none"
 	fi

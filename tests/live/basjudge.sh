@@ -6,7 +6,7 @@ bas() { "$python" -B "$LIVE/bas.py" "$@"; }
 
 # strace of all that bas text has, under recorder: strace_to LOG COMMAND...
 bas_calls=execve,execveat,open,openat,openat2,creat,close,close_range,pipe,pipe2,dup,dup2,dup3,fcntl,rename,renameat,renameat2
-bas_calls+=,link,linkat,symlink,symlinkat,clone,clone3,fork,vfork,exit_group,exit
+bas_calls+=,link,linkat,symlink,symlinkat,clone,clone3,fork,vfork,exit_group,exit,?fcntl64
 strace_to=(strace -f -q -ttt -y -v -xx -s 9999999 -e abbrev=none -e "trace=$bas_calls" -o)
 
 # sound FILE [OPTION...]: nothing lost, and nothing that breaks the rules.

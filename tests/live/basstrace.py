@@ -253,7 +253,7 @@ def fork_item(call):
 
 
 def strace_item(call, root):
-    name, done = call.name, call.result is not None and call.result >= 0
+    name, done = "fcntl" if call.name == "fcntl64" else call.name, call.result is not None and call.result >= 0
     if name in ("clone", "clone3", "fork", "vfork"):
         return fork_item(call)
     if name.startswith(("rename", "link")) and call.result is not None:
