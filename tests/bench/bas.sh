@@ -3,14 +3,15 @@
 #
 #	tests/bench/bas.sh RECORDER		ROUNDS=5: how often each is measured
 #
-# The build's time is taken within: the tools' own start and end are in a column of their own. Medians, all measured in
-# turn. The figures of one run belong together; those of two runs do not.
+# The build's time and the CPU time of its processes are taken within; "in all" has the tools' own start and end too. Medians,
+# all measured in turn. A ratio is the median of the rounds', each to the mean of the two bare builds of its round. The
+# figures of one run belong together; those of two runs do not.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 recorder=$(realpath "${1:?usage: tests/bench/bas.sh RECORDER}") || exit 2
 [ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
-bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
-make -s -C "$here" OUT="$bin" "$bin/opens" || exit 2
+targets=${BENCH:-$(realpath -m "$here/../../build/bench")}
+make -s -C "$here" OUT="$targets" "$targets/opens" || exit 2
 rounds=${ROUNDS:-5}
 work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bas-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -39,20 +40,20 @@ printf 'O := $(patsubst %%.c,%%.o,$(filter-out luac.c,$(wildcard *.c)))\nlua: $O
 cat > within <<-'END'
 	#!/bin/bash
 	rm -f build/*.o build/lua
-	begin=$(date +%s%N)
-	make -s -j2 -C build -f makefile.here > /dev/null || exit
-	echo $((($(date +%s%N) - begin) / 1000)) > within.us
+	TIMEFORMAT='%R %U %S'
+	{ time make -s -j2 -C build -f makefile.here > /dev/null 2>> messages; } 2> within.s
 END
 chmod 755 within
 have() { command -v "$1" > /dev/null; }
 
-# sample NAME COMMAND...: the build's own ms and the whole command's into NAME.ms.
+# sample NAME COMMAND...: ms into NAME.ms: the build's, its CPU time, the whole command's.
 sample() {
 	local name=$1 begin; shift
-	rm -f within.us
+	rm -f within.s
 	begin=$(date +%s%N)
 	"$@" >> messages 2>&1
-	[ -s within.us ] && echo "$(cat within.us) $((($(date +%s%N) - begin) / 1000))" | awk '{ print $1 / 1000, $2 / 1000 }' >> "$name.ms"
+	[ -s within.s ] && echo "$(cat within.s) $((($(date +%s%N) - begin) / 1000))" |
+		awk '{ print $1 * 1000, ($2 + $3) * 1000, $4 / 1000 }' >> "$name.ms"
 }
 record() {
 	rm -rf out
@@ -64,36 +65,43 @@ record() {
 for ((r = 0; r < rounds; r++)); do
 	sample bare ./within
 	sample recorder record -- ./within
-	sample bare2 ./within
 	have strace && sample strace strace -f -qq -y -v -s 99999 -e signal=none -e trace=$calls -o log ./within
 	have strace && sample seccomp strace --seccomp-bpf -f -qq -y -v -s 99999 -e signal=none -e trace=$calls -o log ./within
-	have perf && sample perf perf trace -o log -e "${calls//creat,/}" ./within
+	have perf && sample perf perf trace -o log -e "$calls" ./within
+	sample bare2 ./within
 done
 record -- ./within >> messages 2>&1
 [ -f out ] && { lines=$(wc -l < out) bytes=$(wc -c < out) execs=$(grep -ac '!New_proc|' out) opened=$(grep -ac '!Open|' out); }
 
 median() { [ -s "$1" ] && awk -v f="${2-1}" '{ print $f }' "$1" | sort -g | awk '{ v[NR] = $1 } END { printf "%.0f\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }' || echo -; }
-ratio() { awk -v a="$(median "$1.ms")" -v b="$(median bare.ms)" 'BEGIN { if (a == "-" || b + 0 == 0) print "-"; else printf "%.2f", a / b }'; }
+# ratio NAME FIELD
+ratio() {
+	[ "$(wc -l < "$1.ms")" = "$rounds" ] || { echo -; return; }
+	paste bare.ms bare2.ms "$1.ms" | awk -v f="$2" '{ print 2 * $(6 + f) / ($f + $(3 + f)) }' | sort -g |
+		awk '{ v[NR] = $1 } END { printf "%.2f", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
 verdict() { awk -v r="$1" -v most="$2" 'BEGIN { print r == "-" ? "not measured" : r + 0 <= most ? "met" : "MISSED" }'; }
 echo "Linux $(uname -r), $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $rounds rounds"
 echo
-printf '%-44s %10s %8s %12s   %s\n' "$what" "build, ms" ratio "in all, ms" ""
+row() { printf '%-36s %10s %7s %10s %7s %12s   %s\n' "$@"; }
+row "$what" "build, ms" ratio "CPU, ms" ratio "in all, ms" ""
 for name in bare bare2 recorder strace seccomp perf; do
 	case $name in
-	bare) title="bare" ;; bare2) title="bare again, after recorder" ;; recorder) title="recorder --format bas" ;;
+	bare) title="bare" ;; bare2) title="bare again, at the round's end" ;; recorder) title="recorder --format bas" ;;
 	strace) title="strace -f, the same calls" ;; seccomp) title="strace -f --seccomp-bpf" ;; perf) title="perf trace, the same calls" ;;
 	esac
+	[ -s $name.ms ] || continue
 	said=
-	[ $name = recorder ] && said="at most 1.05: $(verdict "$(ratio recorder)" 1.05)"
-	printf '  %-42s %10s %8s %12s   %s\n' "$title" "$(median $name.ms)" "$(ratio $name)" "$(median $name.ms 2)" "$said"
+	[ $name = recorder ] && said="at most 1.05: $(verdict "$(ratio recorder 1)" 1.05)"
+	row "  $title" "$(median $name.ms)" "$(ratio $name 1)" "$(median $name.ms 2)" "$(ratio $name 2)" "$(median $name.ms 3)" "$said"
 done
 echo "  ${execs:--} execs, ${opened:--} opens, ${lines:--} lines, ${bytes:--} bytes of text"
 
 echo
 for ((r = 0; r < rounds; r++)); do
 	for depth in 3 10 30 100; do
-		"$bin/opens" $depth >> open.bare.$depth
-		record -- "$bin/opens" $depth 2>> messages >> open.recorder.$depth
+		"$targets/opens" $depth >> open.bare.$depth
+		record -- "$targets/opens" $depth 2>> messages >> open.recorder.$depth
 	done
 done
 printf '%-44s %10s %10s %10s\n' "open + close, ns of wall time" bare recorder added

@@ -25,7 +25,6 @@ same_as_strace() {
 	status=$?
 	[ $status -eq 0 ] || { echo "status $status"; tail -n 2 "$name.err"; return 1; }
 	bas compare "$name" "$name.log" > "$name.same" || { grep -vE '^[a-z ]+ +[0-9]+$' "$name.same"; return 1; }
-	cat "$name.same" >&2
 }
 
 # told FILE PID TAG...: the events of one task from its last exec on, as a program of tests/programs says them.

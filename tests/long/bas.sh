@@ -68,7 +68,6 @@ if command -v git > /dev/null; then check "git clone, gc, fsck, as strace has th
 # ---- arguments ----
 
 longest() {
-	local stack
 	ulimit -s unlimited
 	record most --format bas -- "$python" -c '
 import os, sys
@@ -126,3 +125,6 @@ if command -v runc > /dev/null && program basnames container; then
 else
 	skip container "runc is not there"
 fi
+
+# What was compared, into the log.
+for same in *.same; do echo "${same%.same}: $(awk '{ printf "%s %s, ", $1, $2 }' "$same")" >&2; done
