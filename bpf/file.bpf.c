@@ -289,7 +289,8 @@ static __always_inline void send_file(struct task_state *t, struct file_scratch 
 	s->file.text_len = n;
 	s->file.ret = ret;
 	fill_root(&s->file.root);
-	rec_send(t, CLASS_SYSCALL, REC_FILE, 0, &s->file.hdr, sizeof(s->file) + n, sizeof(s->file) + sizeof(s->text));
+	rec_send(t, CLASS_SYSCALL, REC_FILE, 0, &s->file.hdr, sizeof(s->file) + n,
+		 sizeof(s->file) + sizeof(s->text));
 }
 
 /* ---- system calls ---- */
@@ -349,8 +350,8 @@ __noinline int file_texts(__u32 nr, bool compat, __s32 ret)
 	return 0;
 }
 
-static __always_inline void tell_call(struct task_state *t, struct file_scratch *s, struct pt_regs *regs, __u32 nr, bool compat,
-				      long ret, const volatile struct file_plan *p)
+static __always_inline void tell_call(struct task_state *t, struct file_scratch *s, struct pt_regs *regs, __u32 nr,
+				      bool compat, long ret, const volatile struct file_plan *p)
 {
 	if (compat)
 		compat_args(regs, s->arg);
@@ -366,7 +367,8 @@ static __always_inline void tell_call(struct task_state *t, struct file_scratch 
 	send_file(t, s, p->op, ret);
 }
 
-static __always_inline void clone_flags(struct file_scratch *s, struct pt_regs *regs, bool compat, const volatile struct file_plan *p)
+static __always_inline void clone_flags(struct file_scratch *s, struct pt_regs *regs, bool compat,
+					const volatile struct file_plan *p)
 {
 	__u64 arg[6], signal = 0;
 
@@ -458,7 +460,8 @@ static long send_piece(__u32 step, struct file_scratch **scratch)
 	s->piece.len = n;
 	s->piece.pad = 0;
 	*(__u64 *)(s->text + n) = 0;
-	if (!rec_send(t, CLASS_TASK, REC_EXEC_PIECE, 0, &s->piece.hdr, sizeof(s->piece) + n, sizeof(s->piece) + sizeof(s->text)))
+	if (!rec_send(t, CLASS_TASK, REC_EXEC_PIECE, 0, &s->piece.hdr, sizeof(s->piece) + n,
+		      sizeof(s->piece) + sizeof(s->text)))
 		return 1;
 	s->piece.at += n;
 	s->args_at += n;
@@ -498,7 +501,8 @@ static __always_inline bool send_exec(struct task_state *t, struct file_scratch 
 	s->exec.text_len = n;
 	s->exec.pad = 0;
 	fill_root(&s->exec.root);
-	return rec_send(t, CLASS_TASK, REC_EXEC, 0, &s->exec.hdr, sizeof(s->exec) + n, sizeof(s->exec) + sizeof(s->text));
+	return rec_send(t, CLASS_TASK, REC_EXEC, 0, &s->exec.hdr, sizeof(s->exec) + n,
+			sizeof(s->exec) + sizeof(s->text));
 }
 
 /* Comes after task_exec(), which tells of the exec. */
