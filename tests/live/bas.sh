@@ -119,7 +119,7 @@ if program basnames names; then
 fi
 
 race() {
-	alone race "$PROGRAMS/basrace" 1500
+	alone race "$PROGRAMS/basrace" 800
 	sound race.bas --ended || return
 	[ -s race.said ] || { echo "the program said nothing"; return 1; }
 	sort -s -n -k1,1 race.said > race.want
@@ -202,7 +202,7 @@ check "a process that runs already, with an invented root" attached
 killed() {
 	"$RECORDER" --format bas -o killed -- sh -c 'until [ -e stop ]; do /bin/true; done; echo done' > killed.out 2> killed.err &
 	local pid=$! left
-	sleep 2.5
+	sleep 2
 	kill -9 $pid; wait $pid
 	touch stop
 	wait_for grep -q done killed.out || return
