@@ -70,9 +70,11 @@ replay() { uf replay --no-pager -d "$1" -f none "${@:2}"; }
 
 # Calls and names of every function, as `uftrace report` counts them: "COUNT NAME", copies of a function (.isra.0) as one.
 calls_of() {
-	[ -s "$1.calls" ] || uf report --no-pager -d "$1" -f call |
+	local new=$1.calls.$BASHPID
+	[ -s "$1.calls" ] || { uf report --no-pager -d "$1" -f call |
 		awk 'seen && $1 ~ /^[0-9]+$/ { n = $1; $1 = ""; sub(/^ +/, ""); sub(/\.(isra|constprop)\.[0-9]+$/, "");
-			sum[$0] += n } /=====/ { seen = 1 } END { for (f in sum) print sum[f], f }' > "$1.calls"
+			sum[$0] += n } /=====/ { seen = 1 } END { for (f in sum) print sum[f], f }' > "$new" &&
+		mv "$new" "$1.calls"; }	# at once: two may ask at a time
 	cat "$1.calls"
 }
 
