@@ -192,10 +192,7 @@ __noinline int file_walk(__u64 dentry, __u64 mnt, __u32 what)
 	if (is_object(d, mnt))
 		return object_text(s, x, d);
 	begin = s->end + sizeof(*x);
-	s->walk.dentry = dentry;
-	s->walk.mnt = mnt;
-	s->walk.len = begin;
-	s->walk.cut = 0;
+	walk_begin(&s->walk, dentry, mnt, begin);
 	if (BPF_CORE_READ(d, d_parent) != d && !BPF_CORE_READ(d, d_hash.pprev))
 		x->flags = TEXT_DELETED;
 	bpf_loop(STEPS_MAX, walk_file, &s, 0);

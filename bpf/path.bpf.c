@@ -27,10 +27,7 @@ static __always_inline void begin_walk(struct image_scratch *s, struct file *f)
 	s->rec.ino = BPF_CORE_READ(inode, i_ino);
 	s->rec.dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	s->rec.gen = BPF_CORE_READ(inode, i_generation);
-	s->walk.dentry = (__u64)BPF_CORE_READ(f, f_path.dentry);
-	s->walk.mnt = (__u64)BPF_CORE_READ(f, f_path.mnt);
-	s->walk.len = 0;
-	s->walk.cut = 0;
+	walk_begin(&s->walk, (__u64)BPF_CORE_READ(f, f_path.dentry), (__u64)BPF_CORE_READ(f, f_path.mnt), 0);
 }
 
 __noinline int image_fill(struct image_scratch *s, __u64 file)

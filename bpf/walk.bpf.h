@@ -24,6 +24,7 @@
 
 struct walk {
 	__u64	dentry, mnt;		/* where it is */
+	__u64	mnt_root;		/* of that mount */
 	__u64	root_dentry, root_mnt;	/* where it ends */
 	__u32	len;			/* bytes in use of the room */
 	__u32	cut;			/* the path did not fit */
@@ -36,52 +37,92 @@ static __always_inline void walk_root(struct walk *w, struct task_struct *task)
 	w->root_mnt = (__u64)BPF_CORE_READ(task, fs, root.mnt);
 }
 
+/* From @dentry on @mnt; names are written from @at of the room on. */
+static __always_inline void walk_begin(struct walk *w, __u64 dentry, __u64 mnt, __u32 at)
+{
+	w->dentry = dentry;
+	w->mnt = mnt;
+	w->mnt_root = (__u64)BPF_CORE_READ((struct vfsmount *)mnt, mnt_root);
+	w->len = at;
+	w->cut = 0;
+}
+
+static __always_inline void walk_over_mount(struct walk *w, struct mount *mount, struct mount *up)
+{
+	w->dentry = (__u64)BPF_CORE_READ(mount, mnt_mountpoint);
+	w->mnt = (__u64)up + bpf_core_field_offset(struct mount, mnt);
+	w->mnt_root = (__u64)BPF_CORE_READ(up, mnt.mnt_root);
+}
+
 static __always_inline __u32 name_sequence(struct dentry *d)
 {
 	return BPF_CORE_READ(d, d_seq.seqcount.sequence);
 }
 
+#define DENTRY_BEGIN	64	/* bytes in which a dentry has what a step asks for, unless the kernel watches its locks */
+
+struct dentry_facts {
+	__u64	parent, name;
+	__u32	seq;
+};
+
+/* All three with one read where that can be: each read costs as much as the step without it. */
+static __always_inline void read_dentry(struct dentry_facts *f, struct dentry *d)
+{
+	const __u32 seq = bpf_core_field_offset(struct dentry, d_seq.seqcount.sequence);
+	const __u32 parent = bpf_core_field_offset(struct dentry, d_parent);
+	const __u32 name = bpf_core_field_offset(struct dentry, d_name.name);
+	char begin[DENTRY_BEGIN];
+
+	if (seq > DENTRY_BEGIN - 4 || parent > DENTRY_BEGIN - 8 || name > DENTRY_BEGIN - 8) {
+		f->seq = name_sequence(d);
+		f->parent = (__u64)BPF_CORE_READ(d, d_parent);
+		f->name = (__u64)BPF_CORE_READ(d, d_name.name);
+		return;
+	}
+	bpf_probe_read_kernel(begin, sizeof(begin), d);
+	f->seq = *(__u32 *)(begin + seq);
+	f->parent = *(__u64 *)(begin + parent);
+	f->name = *(__u64 *)(begin + name);
+}
+
 /* One component, or one mount crossed. No name begins in @room at @max or behind. Returns 1 at the end of the walk. */
 static __always_inline long walk_step(struct walk *w, char *room, const __u32 max)
 {
-	struct dentry *d = (void *)w->dentry, *parent;
-	struct vfsmount *m = (void *)w->mnt;
-	const unsigned char *name;
-	__u32 seq, at;
+	struct dentry *d = (void *)w->dentry;
+	struct dentry_facts f;
+	__u32 at;
 	long n;
 
 	if (w->dentry == w->root_dentry && w->mnt == w->root_mnt)
 		return 1;
-	if (d == BPF_CORE_READ(m, mnt_root)) {
-		struct mount *mount = (void *)m - bpf_core_field_offset(struct mount, mnt);
+	if (w->dentry == w->mnt_root) {
+		struct mount *mount = (void *)w->mnt - bpf_core_field_offset(struct mount, mnt);
 		struct mount *up = BPF_CORE_READ(mount, mnt_parent);
 
 		if (up == mount)
 			return 1;
-		w->dentry = (__u64)BPF_CORE_READ(mount, mnt_mountpoint);
-		w->mnt = (__u64)up + bpf_core_field_offset(struct mount, mnt);
+		walk_over_mount(w, mount, up);
 		return 0;
 	}
-	seq = name_sequence(d);
-	if (seq & 1)
+	read_dentry(&f, d);
+	if (f.seq & 1)
 		return 0;			/* being renamed now */
-	parent = BPF_CORE_READ(d, d_parent);
-	if (parent == d)
+	if (f.parent == w->dentry)
 		return 1;
-	name = BPF_CORE_READ(d, d_name.name);
 	at = w->len;
 	asm volatile("" : "+r"(at));		/* one register, which is checked and used */
 	if (at >= max) {
 		w->cut = 1;
 		return 1;
 	}
-	n = bpf_probe_read_kernel_str(room + at, NAME_ROOM, name);
-	if (name_sequence(d) != seq)
+	n = bpf_probe_read_kernel_str(room + at, NAME_ROOM, (void *)f.name);
+	if (name_sequence(d) != f.seq)
 		return 0;
 	if (n <= 0)
 		return 1;
 	w->len = at + n;
-	w->dentry = (__u64)parent;
+	w->dentry = f.parent;
 	return 0;
 }
 

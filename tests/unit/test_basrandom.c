@@ -106,6 +106,8 @@ static void check_line(struct seen *seen, size_t most, const char *line, const c
 	unsigned seq, tid, child;
 	int n = 0;
 
+	if (begins_with(line, "CPU:"))
+		return;				/* something was lost there */
 	CHECK(sscanf(line, "%u:%u %n", &seq, &tid, &n) == 2 && seq < most);
 	if (!seq)
 		return;				/* environments */

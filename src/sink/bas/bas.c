@@ -45,6 +45,12 @@ static int bas_open(struct sink **ret, const struct sink_args *args)
 	return err;
 }
 
+void bas_untold(struct sink *s, unsigned cpu)
+{
+	bas_stats_untold(s->stats, cpu);
+	(void)bas_lost(s->text, cpu, 1);	/* an error is kept, and comes with the next event */
+}
+
 /* ---- events ---- */
 
 static int on_task_name(struct sink *s, struct bas_task *u, const struct event *ev)

@@ -57,6 +57,11 @@ struct bas_task {
 	struct bas_repeats *repeats;	/* --ignore-repeated-opens; NULL: nothing was opened */
 };
 
+/* ---- bas.c ---- */
+
+/* An event's record came, but not all that belongs to it: it is told and counted as lost. Not within another event. */
+void bas_untold(struct sink *s, unsigned cpu);
+
 /* ---- tasks.c ---- */
 
 /* The root of all is @pid. */

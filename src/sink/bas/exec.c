@@ -32,7 +32,7 @@ void bas_exec_drop(struct sink *s, struct bas_task *u)
 
 	if (!e)
 		return;
-	bas_stats_untold(s->stats, e->rec->hdr.cpu);
+	bas_untold(s, e->rec->hdr.cpu);
 	bas_exec_free(e);
 }
 
@@ -120,7 +120,7 @@ static int tell(struct sink *s, const struct bas_task *u, const struct bas_exec 
 	if (s->env)
 		bas_env_note(s->env, u->upid, e->bytes + e->rec->args, e->rec->env);
 	if (!cwd || !find_programs(&p, &d)) {
-		bas_stats_untold(s->stats, e->rec->hdr.cpu);
+		bas_untold(s, e->rec->hdr.cpu);
 		return 0;
 	}
 	bas_begin(t, u->upid, e->rec->hdr.cpu, e->time);

@@ -301,7 +301,7 @@ int bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev)
 	bas_stats_cut(s->stats, bas_told_cut(&f.d));
 	err = puts_of[f.r->op](&f);
 	if (err == -ENODATA) {
-		bas_stats_untold(s->stats, f.r->hdr.cpu);
+		bas_untold(s, f.r->hdr.cpu);
 		return 0;
 	}
 	if (err)

@@ -215,6 +215,15 @@ static char *led_to(const struct root *r, const char *path)
 	return found;
 }
 
+/* A '/' at the end asks for a directory: where it is not one, nothing has been done; a link is none. */
+static void strip_slashes(char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		path[--len] = '\0';
+}
+
 static char *resolve_in(const struct root *r, char *path)
 {
 	char *slash = strrchr(path, '/'), *last = slash + 1, *all;
@@ -258,6 +267,7 @@ char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint3
 
 	if (!whose)
 		return NULL;
+	strip_slashes(whose);
 	return (r && *whose == '/' ? resolve_in(r, whose) : NULL) ?: resolve_gone(r, whose);
 }
 
