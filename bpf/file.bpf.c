@@ -130,7 +130,7 @@ static __always_inline int no_text(struct file_scratch *s, struct rec_text *x)
 	return 0;
 }
 
-/* A string of the program, or of the kernel. */
+/* A string of the program, or of the kernel. Returns its first byte. */
 __noinline int file_string(__u64 from, __u32 what, bool is_user)
 {
 	struct file_scratch *s = file_scratch();
@@ -144,7 +144,7 @@ __noinline int file_string(__u64 from, __u32 what, bool is_user)
 	if (n <= 0)
 		return no_text(s, x);
 	text_end(s, x, n - 1);
-	return 0;
+	return x->bytes[0];
 }
 
 static long walk_file(__u32 step, struct file_scratch **scratch)
@@ -235,15 +235,10 @@ static __always_inline void name_text(struct file_scratch *s, __u32 name, __u32 
 {
 	__u64 from = s->arg[name & 7];
 	__s32 dir = s->arg[base & 7];
-	char first = 0;
 
 	if (name > 5 || !from)
 		return;
-	file_string(from, what, true);
-	if (base == FILE_AT_NONE)
-		return;
-	bpf_probe_read_user(&first, 1, (void *)from);
-	if (first == '/')
+	if (file_string(from, what, true) == '/' || base == FILE_AT_NONE)
 		return;
 	if (base == FILE_AT_CWD || dir == AT_FDCWD)
 		cwd_path(what_base);
@@ -274,6 +269,12 @@ static __always_inline void fds_text(struct file_scratch *s)
 	text_end(s, x, n);
 }
 
+/* Which calls have names that user space resolves. */
+static __always_inline bool needs_root(__u32 op)
+{
+	return op >= FILE_RENAME && op <= FILE_UMOUNT;
+}
+
 /* The record in @s, whose texts are all there. */
 static __always_inline void send_file(struct task_state *t, struct file_scratch *s, __u32 op, __s32 ret)
 {
@@ -285,7 +286,9 @@ static __always_inline void send_file(struct task_state *t, struct file_scratch 
 	s->file.op = op;
 	s->file.text_len = n;
 	s->file.ret = ret;
-	fill_root(&s->file.root);
+	__builtin_memset(&s->file.root, 0, sizeof(s->file.root));
+	if (needs_root(op))
+		fill_root(&s->file.root);
 	rec_send(t, CLASS_SYSCALL, REC_FILE, 0, &s->file.hdr, sizeof(s->file) + n,
 		 sizeof(s->file) + sizeof(s->text));
 }

@@ -416,7 +416,7 @@ struct file_object {
 	char	name[];		/* of its dentry; no NUL */
 };
 
-/* Which root directory a task has: of two tasks equal when it is the same. */
+/* Which root directory a task has: of two tasks equal when it is the same. All 0: not told, of FILE_OPEN to FILE_DUP and FILE_CLONE. */
 struct file_root {
 	__u64	ino;		/* of the directory; 0: the root of its mount */
 	__u32	mnt_ns;		/* inode number of the mount namespace */

@@ -297,7 +297,8 @@ int bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev)
 		err = bas_fds_on_file(s, u, ev);
 	if (err || !is_wanted(s, f.r->op))
 		return err;
-	bas_names_root(s->names, &f.r->root, f.r->hdr.tid);
+	if (f.r->root.mnt_ns)
+		bas_names_root(s->names, &f.r->root, f.r->hdr.tid);
 	bas_stats_cut(s->stats, bas_told_cut(&f.d));
 	err = puts_of[f.r->op](&f);
 	if (err == -ENODATA) {
