@@ -75,6 +75,9 @@ for way in --returns=never "--no-feature uprobe-session" ${FULL:+"--no-feature u
 	run guess.trace --format neutrino $way -- "$PROGRAMS/cuthreads" 2 50
 	check "$way: kernels have their names" diff <(truth_of launch guess.trace.count) \
 		<(python3 "$LIVE/cudarows.py" guess.trace > rows; truth_of launch rows)
+	check "$way: ... and the log says what their calls gave" equal \
+		"$(grep -hcE '^\[mod\] cuModuleGetFunction(_v2)? func 0x[1-9a-f][0-9a-f]* ' guess.trace/*/event.log)" \
+		"$(calls guess.trace.count | awk '$1 == "cuModuleGetFunction" { print $2 }')"
 done
 
 # Attached in mid-life: handles from before have no names, which is said in them.

@@ -131,7 +131,9 @@ static int nt_event(struct sink *s, const struct event *ev)
 		return call_ended(p, call);
 	note_exec(p, call->process->execs);
 	err = call_began(p, call);
-	return !err && ev->call->flags & REC_F_NO_EXIT ? call_ended(p, call) : err;
+	if (err || !(ev->call->flags & REC_F_NO_EXIT) || call->fn->plan.out)
+		return err;
+	return call_ended(p, call);		/* nothing more will be known; of one that gives something, what that is may be */
 }
 
 /* Of which process is not known. */
