@@ -172,11 +172,22 @@ other_root() {
 	alone rooted unshare -m sh -c 'cd .. && mount -t tmpfs none root && mkdir root/proc root/w && cp "$PROGRAMS/basnames" root/ &&
 		mount -t proc none root/proc && exec chroot root /basnames /w' || { cat rooted.err; return 1; }
 	sound rooted.bas --ended || return
-	told_the_same rooted.bas rooted.said "${bas_files[@]}" || return
+	root=gone told_the_same rooted.bas rooted.said "${bas_files[@]}" || return
 	equal "$(bas events -p "$(head -n 1 rooted.said | cut -f1)" rooted.bas New_proc | tail -n 1 | cut -f4-6)" \
 		"PI=/basnames	PP=/basnames	CW=/"
 }
+# What was a root can be unmounted as soon as nobody has it: recorder keeps none. In its own mount namespace, and in another.
+let_go() {
+	cat > let-go.sh <<-'END'
+		mkdir -p busy && mount -t tmpfs none busy && mkdir busy/w && cp "$PROGRAMS/basnames" busy/ &&
+			chroot busy /basnames /w > /dev/null && umount busy
+	END
+	"$@" sh let-go.sh 2> let-go.err || { cat let-go.err; return 1; }
+	sound let-go.bas --ended
+}
 if program basnames "a root of its own" && unshare -m true 2> /dev/null; then
+	check "a root that is unmounted after use: in recorder's namespace" let_go unshare -m "$RECORDER" --format bas -o let-go.bas
+	check "... and in another" let_go "$RECORDER" --format bas -o let-go.bas unshare -m
 	check "a root of its own: names as seen from in there" other_root
 else
 	skip "a root of its own" "no mount namespace can be made here"

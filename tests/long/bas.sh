@@ -118,7 +118,8 @@ container() {
 	sound ct.bas || return
 	pid=$(bas events ct.bas New_proc | awk -F'\t' '$5 == "PP=/basnames" { print $1 }' | tail -n 1)
 	[ -n "$pid" ] || { echo "no exec of /basnames"; return 1; }
-	diff <(cut -f2- ct.said) <(told ct.bas "$pid" "${bas_files[@]}" | cut -f2-) > ct.diff || { cut -c1-300 ct.diff | head -n 8; return 1; }
+	# Nobody is left who has its root, so where its links lead cannot be told.
+	diff <(cut -f2- ct.said | sed 's/\tSR=[^\t]*//') <(told ct.bas "$pid" "${bas_files[@]}" | cut -f2- | sed 's/\tSR=[^\t]*//') > ct.diff || { cut -c1-300 ct.diff | head -n 8; return 1; }
 }
 if command -v runc > /dev/null && program basnames container; then
 	check "a container of runc: names as seen from in there" container

@@ -1,7 +1,8 @@
 /*
  * names.c - absolute paths from names, by walking the directories of the task's root as it is now.
  *
- * One descriptor for each root directory that was met, opened while a task that has it is there. The walk is the
+ * No root directory is kept open: that would keep its file system from being unmounted. It is remembered where one is,
+ * by its path or by the last tasks that had it, and opened for one walk, if it is still the same. The walk is the
  * kernel's own (openat2), within that root; where it came to, /proc/self/fd says.
  */
 #include <fcntl.h>
@@ -16,18 +17,20 @@
 #include "walked.h"
 
 #define ROOTS_MAX	256	/* known at a time; the oldest is forgotten */
+#define TIDS		4	/* tasks remembered of each */
 #define LEVELS_TRIED	16	/* directories above one that is gone */
 #define LINK_MAX_BYTES	(PATH_MAX + 1)
 
 struct root {
 	struct file_root id;
-	int		 fd;		/* -1: no task was there to ask */
-	char		*prefix;	/* what recorder calls it; "" of its own "/" */
+	uint64_t	 ino;		/* as statx() has it, which may be another than id's */
+	char		*path;		/* what recorder calls it; "" of its own "/" */
+	uint32_t	 tid[TIDS];	/* who had it, the latest last */
 };
 
 struct bas_names {
-	struct root root[ROOTS_MAX];
-	unsigned    count, next;
+	struct root	 root[ROOTS_MAX];
+	unsigned	 count, next;
 	struct file_root own;
 };
 
@@ -36,17 +39,26 @@ static bool is_same_root(const struct file_root *a, const struct file_root *b)
 	return a->ino == b->ino && a->mnt_ns == b->mnt_ns && a->mnt_id == b->mnt_id;
 }
 
-/* Recorder's own root as BPF would tell it. */
-static void own_root(struct file_root *r)
+/* A directory by @path from @fd, as BPF would tell it as a root; @ino: as statx() has it. False: it cannot be told. */
+static bool identify(int fd, const char *path, struct file_root *id, uint64_t *ino)
 {
 	struct statx sx = {};
-	struct stat st;
 
-	if (statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &sx) || !(sx.stx_mask & STATX_MNT_ID) || stat("/proc/self/ns/mnt", &st))
-		return;
-	r->mnt_ns = st.st_ino;
-	r->mnt_id = sx.stx_mnt_id;
-	r->ino = sx.stx_attributes & STATX_ATTR_MOUNT_ROOT ? 0 : sx.stx_ino;
+	if (statx(fd, path, AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_INO | STATX_MNT_ID, &sx) || !(sx.stx_mask & STATX_MNT_ID))
+		return false;
+	id->mnt_id = sx.stx_mnt_id;
+	id->ino = sx.stx_attributes & STATX_ATTR_MOUNT_ROOT ? 0 : sx.stx_ino;
+	*ino = sx.stx_ino;
+	return true;
+}
+
+static void own_root(struct file_root *id)
+{
+	struct stat st;
+	uint64_t ino;
+
+	if (identify(AT_FDCWD, "/", id, &ino) && !stat("/proc/self/ns/mnt", &st))
+		id->mnt_ns = st.st_ino;
 }
 
 int bas_names_create(struct bas_names **ret)
@@ -60,18 +72,10 @@ int bas_names_create(struct bas_names **ret)
 	return 0;
 }
 
-static void forget(struct root *r)
-{
-	close_fd(&r->fd);
-	free(TAKE(r->prefix));
-}
-
 void bas_names_destroy(struct bas_names *n)
 {
-	if (!n)
-		return;
-	for (unsigned i = 0; i < n->count; i++)
-		forget(&n->root[i]);
+	for (unsigned i = 0; n && i < n->count; i++)
+		free(n->root[i].path);
 	free(n);
 }
 
@@ -91,12 +95,42 @@ static char *path_of_fd(int fd)
 	return path;
 }
 
-static int open_root(const struct bas_names *n, const struct file_root *id, uint32_t tid)
+/* A file system may give its inodes other numbers in statx(): then only the mount tells. */
+static bool is_it(int fd, const struct file_root *id, uint64_t ino)
+{
+	struct file_root is = {};
+	uint64_t now;
+
+	return identify(fd, "", &is, &now) && is.mnt_id == id->mnt_id && !is.ino == !id->ino && (!ino || now == ino);
+}
+
+static int open_if(const char *path, const struct file_root *id, uint64_t ino)
+{
+	__cleanup(close_fd) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && is_it(fd, id, ino) ? TAKE_FD(fd) : -1;
+}
+
+static int open_of_task(uint32_t tid, const struct file_root *id, uint64_t ino)
 {
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%u/root", tid);
-	return open(is_same_root(id, &n->own) ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return open_if(path, id, ino);
+}
+
+/* The root directory, for one walk. -1: nobody is there any more who has it. */
+static int open_root(const struct bas_names *n, const struct root *r)
+{
+	int fd = -1;
+
+	if (!r)
+		return -1;
+	if (r->id.mnt_ns == n->own.mnt_ns)
+		fd = open_if(*r->path ? r->path : "/", &r->id, r->ino);
+	for (int i = TIDS; i-- && fd < 0; )
+		fd = r->tid[i] ? open_of_task(r->tid[i], &r->id, r->ino) : -1;
+	return fd;
 }
 
 static struct root *root_find(struct bas_names *n, const struct file_root *id)
@@ -107,29 +141,43 @@ static struct root *root_find(struct bas_names *n, const struct file_root *id)
 	return NULL;
 }
 
-void bas_names_root(struct bas_names *n, const struct file_root *id, uint32_t tid)
+static void note_task(struct root *r, uint32_t tid)
 {
-	struct root *r = root_find(n, id);
-	char *prefix;
-	int fd;
-
-	if (r)
+	if (r->tid[TIDS - 1] == tid)
 		return;
-	fd = open_root(n, id, tid);
-	prefix = fd >= 0 ? path_of_fd(fd) : NULL;
-	if (!prefix) {
-		close_fd(&fd);
-		return;				/* by another task of the same root, perhaps */
-	}
-	if (!strcmp(prefix, "/"))
-		*prefix = '\0';
-	r = &n->root[n->next];
+	memmove(r->tid, r->tid + 1, sizeof(r->tid) - sizeof(r->tid[0]));
+	r->tid[TIDS - 1] = tid;
+}
+
+/* The place of a new one, the oldest's when there is none left. */
+static struct root *root_place(struct bas_names *n)
+{
+	struct root *r = &n->root[n->next];
+
 	if (n->next < n->count)
-		forget(r);
+		free(r->path);
 	else
 		n->count++;
 	n->next = (n->next + 1) % ROOTS_MAX;
-	*r = (struct root){ .id = *id, .fd = fd, .prefix = prefix };
+	return r;
+}
+
+void bas_names_root(struct bas_names *n, const struct file_root *id, uint32_t tid)
+{
+	struct root new = { .id = *id }, *r = root_find(n, id);
+	__cleanup(close_fd) int fd = -1;
+	struct file_root is;
+
+	if (r)
+		return note_task(r, tid);
+	fd = is_same_root(id, &n->own) ? open_if("/", id, 0) : open_of_task(tid, id, 0);
+	new.path = fd >= 0 && identify(fd, "", &is, &new.ino) ? path_of_fd(fd) : NULL;
+	if (!new.path)
+		return;				/* by another task of the same root, perhaps */
+	if (!strcmp(new.path, "/"))
+		*new.path = '\0';
+	note_task(&new, tid);
+	*root_place(n) = new;
 }
 
 char *bas_names_join(const char *base, const char *name)
@@ -201,14 +249,32 @@ static int walk(int rootfd, const char *path)
 	return fd;
 }
 
-/* Where @path leads to, as the task calls it; NULL: nowhere, or it cannot be told. */
-static char *led_to(const struct root *r, const char *path)
-{
-	__cleanup(close_fd) int fd = walk(r->fd, path);
-	char *found = fd >= 0 ? path_of_fd(fd) : NULL;
-	size_t len = strlen(r->prefix);
+/* A root directory while it is open. */
+struct opened {
+	int		   fd;		/* -1: it could not be */
+	const struct root *root;
+};
 
-	if (found && len && !strncmp(found, r->prefix, len) && (found[len] == '/' || !found[len]))
+static struct opened open_for(struct bas_names *n, const struct file_root *id)
+{
+	const struct root *r = root_find(n, id);
+
+	return (struct opened){ open_root(n, r), r };
+}
+
+static void opened_close(struct opened *o)
+{
+	close_fd(&o->fd);
+}
+
+/* Where @path leads to, as the task calls it; NULL: nowhere, or it cannot be told. */
+static char *led_to(const struct opened *o, const char *path)
+{
+	__cleanup(close_fd) int fd = walk(o->fd, path);
+	char *found = fd >= 0 ? path_of_fd(fd) : NULL;
+	size_t len = strlen(o->root->path);
+
+	if (found && len && !strncmp(found, o->root->path, len) && (found[len] == '/' || !found[len]))
 		memmove(found, found + len, strlen(found + len) + 1);
 	if (found && !*found)
 		strcpy(found, "/");
@@ -224,15 +290,15 @@ static void strip_slashes(char *path)
 		path[--len] = '\0';
 }
 
-static char *resolve_in(const struct root *r, char *path)
+static char *resolve_in(const struct opened *o, char *path)
 {
 	char *slash = strrchr(path, '/'), *last = slash + 1, *all;
 	__cleanup(free_ptr) char *dir = NULL;
 
 	if (!*last || !strcmp(last, ".") || !strcmp(last, ".."))
-		return led_to(r, path);
+		return led_to(o, path);
 	*slash = '\0';
-	dir = led_to(r, *path ? path : "/");
+	dir = led_to(o, *path ? path : "/");
 	*slash = '/';
 	if (!dir)
 		return NULL;
@@ -240,19 +306,19 @@ static char *resolve_in(const struct root *r, char *path)
 }
 
 /* Of a directory that is gone: what is left of the way to it, resolved, and the rest as it was called. */
-static char *resolve_gone(const struct root *r, const char *path)
+static char *resolve_gone(const struct opened *o, const char *path)
 {
 	__cleanup(free_ptr) char *way = tidy(path), *dir = NULL;
 	size_t len = way ? strlen(way) : 0;
 	char *all;
 
-	for (int level = 0; r && way && !dir && level < LEVELS_TRIED; level++) {
+	for (int level = 0; o->fd >= 0 && way && !dir && level < LEVELS_TRIED; level++) {
 		while (len && way[len - 1] != '/')
 			len--;
 		if (len < 2)
 			break;
 		way[--len] = '\0';
-		dir = led_to(r, way);
+		dir = led_to(o, way);
 		way[len] = '/';
 	}
 	if (!dir)
@@ -262,28 +328,28 @@ static char *resolve_gone(const struct root *r, const char *path)
 
 char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path)
 {
+	__cleanup(opened_close) struct opened o = open_for(n, root);
 	__cleanup(free_ptr) char *whose = with_number(path, tid);
-	struct root *r = root_find(n, root);
 
 	if (!whose)
 		return NULL;
 	strip_slashes(whose);
-	return (r && *whose == '/' ? resolve_in(r, whose) : NULL) ?: resolve_gone(r, whose);
+	return (o.fd >= 0 && *whose == '/' ? resolve_in(&o, whose) : NULL) ?: resolve_gone(&o, whose);
 }
 
 char *bas_names_follow(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path)
 {
+	__cleanup(opened_close) struct opened o = open_for(n, root);
 	__cleanup(free_ptr) char *whose = with_number(path, tid);
-	struct root *r = root_find(n, root);
 
-	return whose && r ? led_to(r, whose) : NULL;
+	return whose && o.fd >= 0 ? led_to(&o, whose) : NULL;
 }
 
 bool bas_names_exists(struct bas_names *n, const struct file_root *root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	struct root *r = root_find(n, root);
-	__cleanup(close_fd) int fd = r ? (int)syscall(SYS_openat2, r->fd, path, &how, sizeof(how)) : -1;
+	__cleanup(opened_close) struct opened o = open_for(n, root);
+	__cleanup(close_fd) int fd = o.fd >= 0 ? (int)syscall(SYS_openat2, o.fd, path, &how, sizeof(how)) : -1;
 
 	return fd >= 0;
 }
