@@ -28,7 +28,7 @@ struct task;
 struct sink_options {
 	const char *compression;	/* --compression; NULL: the best there is */
 	bool	    raw_syscalls;	/* --raw-syscalls: by number only */
-	/* of bas text */
+	/* of formats that want REC_FILE */
 	bool	    env_vars;		/* --env-vars: the environment of every program too */
 	bool	    thread_names;	/* --thread-names: Comm lines */
 	bool	    mounts;		/* --mounts: mount and umount2 */

@@ -294,6 +294,28 @@ static struct config *usual_config(void)
 
 DEFINE_CLEANUP(config_destroy, struct config *)
 
+/* An option of formats that tell of files, beside none of those, would do nothing. */
+static int check_file_options(const struct config *cfg)
+{
+	const struct sink_options *o = &cfg->sink_options;
+	const struct { const char *name; bool is_given; } option[] = {
+		{ "--env-vars", o->env_vars }, { "--thread-names", o->thread_names }, { "--mounts", o->mounts },
+		{ "--implicit-closes", o->implicit_closes }, { "--long-lines", o->long_lines },
+		{ "--ignore-repeated-opens", o->ignore_repeats },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(option) && !cfg->files; i++) {
+		if (!option[i].is_given)
+			continue;
+		fail(0, "%s: none of the formats to be written tells of files", option[i].name);
+		for (size_t k = 0; sinks[k]; k++)
+			if (sinks[k]->wants & SINK_WANTS(REC_FILE))
+				hint("--format %s", sinks[k]->name);
+		return 1 + EXIT_USAGE;
+	}
+	return 0;
+}
+
 /* What no format has a place for is not recorded; a format of nothing but CUDA calls asks for them. */
 static int choose_sources(struct config *cfg)
 {
@@ -345,7 +367,7 @@ int config_parse(struct config **ret, int argc, char **argv)
 		cfg->sink[cfg->sink_count++] = usual_sink(cfg->output);
 	for (unsigned i = 0; i < cfg->sink_count && !cfg->events_chosen; i++)
 		cfg->events |= cfg->sink[i]->events;
-	err = choose_sources(cfg);
+	err = choose_sources(cfg) ?: check_file_options(cfg);
 	if (!err)
 		*ret = TAKE(cfg);
 	return err;

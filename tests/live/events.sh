@@ -54,7 +54,8 @@ check "SUBSYS:EVENT, with a glob: only these" \
 	equal "$(report one.dat | grep -oE ' (sched_switch|signal_deliver|signal_generate):' | sort -u)" " signal_generate:"
 dat glob.dat --no-functions -e 'timer:hrtimer_*,raw_syscalls:sys_enter' -- true
 check "system calls are not asked for as events" grep -q "'raw_syscalls:sys_enter': system calls are recorded by" glob.dat.err
-dat glob.dat --no-functions -e 'timer:*' -- "$PROGRAMS/happens" > /dev/null
+# What waits for a time sets a timer itself; of others, whose ticks come or do not, nothing can be said.
+dat glob.dat --no-functions -e 'timer:*' -- sleep 0.01
 check "many by a glob" [ "$(report glob.dat | grep -oE ' (hr)?timer_[a-z_]+:' | sort -u | wc -l)" -ge 2 ]
 if (exec 3<> /dev/udp/127.0.0.1/9) 2> /dev/null; then
 	dat text.dat --no-functions -e net:net_dev_queue -- bash -c 'echo hello > /dev/udp/127.0.0.1/9' 2> text.said
@@ -93,7 +94,9 @@ pid=$(sed -n 's/.*sched_process_exec: *filename=.* pid=\([0-9]*\) .*/\1/p' both.
 check "as often in both" equal "$(uf dump --no-pager -d both/uftrace.data | grep -c " $pid: .*linux:sched-out")" \
 	"$(awk -v own="happens-$pid" '/ sched_switch: / && $0 ~ "prev_pid='"$pid"' " { n++ } index($0, own) && / sched_process_exit: / { print n; exit }' both.report)"
 
-record slept --no-functions -e sched -- sleep 0.05
+# Several times: where a task of the machine's own supervisor gives its CPU away, as on some virtual machines, no BPF
+# program is called, so a single coming back may be missing (bpftrace counts none of them either).
+record slept --no-functions -e sched -- sh -c 'for i in 1 2 3 4 5; do sleep 0.05; done'
 check "uftrace replay shows when a task slept" grep -q 'linux:schedule' <(replay slept)
 check "uftrace report knows for how long" [ "$(uf report --no-pager -d slept | awk '$6 == "linux:schedule" { print $2 == "ms" ? int($1) : 0 }')" -ge 50 ]
 

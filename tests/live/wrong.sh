@@ -37,6 +37,8 @@ wrong 2 "no command"						--
 wrong 2 "no command"						-- --strict --
 wrong 2 --syscals --syscalls					-- --syscals true
 wrong 2 --fromat --format					-- --fromat=raw true
+wrong 2 --env-vars "tells of files"				-- --env-vars true
+wrong 2 --mounts "tells of files"				-- --mounts --format raw true
 wrong 2 "'-w'"							-- -w true
 wrong 2 "'-w'"							-- -qw true
 wrong 2 --no-f --no-follow					-- --no-f true
