@@ -55,6 +55,8 @@ static __always_inline struct rec_task_found *found_begin(struct task_struct *ta
 	rec_fill_of(id_of(task), &r->hdr, REC_TASK_FOUND, sizeof(*r));
 	r->stack = task->mm ? task->mm->start_stack : 0;
 	__builtin_memcpy(r->comm, task->comm, sizeof(r->comm));
+	r->parent = BPF_CORE_READ(task, real_parent, tgid);
+	r->pad = 0;
 	return r;
 }
 

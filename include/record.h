@@ -94,6 +94,8 @@ struct rec_task_found {
 	struct rec_hdr	hdr;
 	__u64		stack;		/* as rec_task_exec's; 0: of a leader that has exited */
 	char		comm[REC_COMM];
+	__u32		parent;		/* number of the process that it is a child of; older files end before it */
+	__u32		pad;
 };
 
 struct rec_task_name {

@@ -60,6 +60,7 @@ struct task {
 	uint32_t	tid, pid;
 	uint32_t	parent_tid;	/* who made it; 0: unknown or not recorded */
 	uint32_t	parent_pid;
+	uint32_t	found_under;	/* of one that ran before the recording: its parent process, recorded or not; else 0 */
 	char		comm[REC_COMM + 1];
 	uint64_t	begin;		/* time of the first thing known of it */
 	struct session *session;	/* never NULL once task_begin was called */

@@ -436,6 +436,8 @@ static int on_task_found(struct tracker *tr, struct task *t, const struct rec_hd
 	const struct rec_task_found *r = (const void *)rec;
 
 	set_comm(t, r->comm);
+	if (rec->size >= sizeof(*r))
+		t->found_under = r->parent;
 	if (!t->session->is_told)
 		t->session->stack = r->stack;
 	return t->session->is_told ? tell_place(tr, t) : 0;

@@ -78,6 +78,7 @@ struct fpu {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int flags;
 	unsigned int ptrace;
 	struct mm_struct *mm;
 	int exit_state;
@@ -85,6 +86,7 @@ struct task_struct {
 	int prio;
 	pid_t pid;
 	pid_t tgid;
+	struct task_struct *real_parent;
 	struct pid *thread_pid;
 	char comm[16];
 	struct fs_struct *fs;

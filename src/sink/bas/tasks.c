@@ -137,7 +137,7 @@ struct bas_task *bas_task_of(struct sink *s, struct task *t)
 		return NULL;
 	u->tid = t->tid;
 	u->pid = t->pid;
-	u->parent_tid = t->parent_tid;
+	u->parent_tid = t->parent_tid ?: t->tid == t->pid ? t->found_under : t->pid;
 	u->begin = t->begin;
 	u->is_announced = take_kept(s->tasks, u);
 	if (!u->is_announced) {
@@ -165,9 +165,10 @@ void bas_task_end(struct sink *s, struct bas_task *u)
 
 /* ---- announced ---- */
 
-static int put_fork(struct sink *s, struct bas_task *child)
+static int put_fork(struct sink *s, struct bas_task *child, unsigned cpu)
 {
 	child->is_announced = true;
+	bas_stats_told(s->stats, cpu);
 	if (s->tasks->latest == child)
 		s->tasks->latest = NULL;
 	bas_line(s->text, "SchedFork|pid=%lu", child->upid);
@@ -179,7 +180,7 @@ static bool announces(const struct event *ev, const struct bas_task *u)
 	return ev && ev->kind == REC_TASK_NEW && ((const struct rec_task_new *)ev->rec)->new_tid == u->tid;
 }
 
-/* Who has made it, as far as is known: else the leader of its process; NULL: nobody that is recorded. */
+/* Who has made it, as far as is known; NULL: nobody that is recorded. */
 static struct bas_task *parent_of(struct bas_tasks *tasks, const struct bas_task *u)
 {
 	struct bas_task *parent = find(tasks, u->parent_tid) ?: find(tasks, u->pid);
@@ -190,14 +191,16 @@ static struct bas_task *parent_of(struct bas_tasks *tasks, const struct bas_task
 int bas_announce(struct sink *s, const struct event *ev)
 {
 	struct bas_task *u = s->tasks->latest, *parent;
+	unsigned cpu;
 
 	if (!u || announces(ev, u))
 		return 0;
 	parent = parent_of(s->tasks, u);
 	if (parent && s->args.options->implicit_closes && bas_fds_fork(parent, u, parent->pid == u->pid))
 		return -ENOMEM;
-	bas_begin(s->text, parent ? parent->upid : s->tasks->root, ev ? ev->rec->cpu : 0, u->begin);
-	return put_fork(s, u);
+	cpu = ev ? ev->rec->cpu : 0;
+	bas_begin(s->text, parent ? parent->upid : s->tasks->root, cpu, u->begin);
+	return put_fork(s, u, cpu);
 }
 
 /* ---- events ---- */
@@ -234,8 +237,7 @@ int bas_on_task_new(struct sink *s, struct bas_task *u, const struct event *ev)
 	if (u->is_cloning)
 		bas_line(s->text, "SysClone|flags=%ld", (long)u->clone_flags);
 	u->is_cloning = false;
-	bas_stats_told(s->stats, r->hdr.cpu);
-	return put_fork(s, child);
+	return put_fork(s, child, r->hdr.cpu);
 }
 
 static int put_exit(struct sink *s, uint64_t upid, const struct event *ev, unsigned status)
