@@ -8,6 +8,8 @@
 #include "path.bpf.h"
 #include "returns.bpf.h"
 
+#define PF_EXITING	0x4
+
 const volatile bool follow = true;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
@@ -113,18 +115,43 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 	return 0;
 }
 
+/*
+ * A record of @task, which another thread of its process names: it comes before that one's exit, since who is not
+ * exiting yet, once the record has its time, exits later. NULL: no space, which has been counted, or it is exiting.
+ */
+static __always_inline struct rec_task_name *name_of_another(struct task_struct *task)
+{
+	void *ring = ring_of_this_cpu();
+	struct rec_task_name *r = NULL;
+
+	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
+		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
+	if (!r) {
+		count_lost(NULL, CLASS_TASK);
+		return NULL;
+	}
+	rec_fill_of((__u64)task->tgid << 32 | (__u32)task->pid, &r->hdr, REC_TASK_NAME, sizeof(*r));
+	if (task->flags & PF_EXITING) {
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+		return NULL;
+	}
+	return r;
+}
+
 SEC("?tp_btf/task_rename")
 int BPF_PROG(task_name, struct task_struct *task, const char *comm)
 {
-	struct task_state *t = my_task();
+	struct task_state *t = state_of(task);
 	struct rec_task_name *r;
 
-	if (!t || t->flags & TASK_ARMED || task != bpf_get_current_task_btf())
+	if (!t || t->flags & TASK_ARMED)
 		return 0;
-	r = rec_begin(t, CLASS_TASK, REC_TASK_NAME, sizeof(*r));
+	r = task == bpf_get_current_task_btf() ? rec_begin(t, CLASS_TASK, REC_TASK_NAME, sizeof(*r)) :
+						 name_of_another(task);
 	if (!r)
 		return 0;
-	bpf_probe_read_kernel(r->comm, sizeof(r->comm), comm);
+	__builtin_memset(r->comm, 0, sizeof(r->comm));
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), comm);	/* cut as the kernel will */
 	rec_end(r);
 	return 0;
 }
