@@ -66,7 +66,30 @@ static char *by_directory(const struct bas_told *d, const char *name)
 	__cleanup(free_ptr) char *base = rest ? bas_told_path(d, FILE_TEXT_BASE2, NULL) : NULL, *path = NULL;
 
 	path = base ? bas_names_join(base, rest + 1) : NULL;
-	return path ? bas_names_resolve(d->names, d->root, d->tid, path) : NULL;
+	return path ? bas_names_resolve(d->names, d->root, d->tid, path, NULL) : NULL;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+	size_t len = strlen(path), n = strlen(end);
+
+	return len >= n && !strcmp(path + len - n, end);
+}
+
+/* Where the way to it is gone already, /bin/x is /usr/bin/x when that is the file that runs: a link of /bin to usr/bin. */
+static char *by_name(const struct bas_told *d, unsigned which)
+{
+	__cleanup(free_ptr) char *running = NULL;
+	bool is_gone = false;
+	char *path = bas_told_resolved(d, which, FILE_TEXT_BASE, &is_gone);
+
+	if (!path || !is_gone)
+		return path;
+	running = bas_told_path(d, FILE_TEXT_PATH, NULL);
+	if (!running || !ends_with(running, path))
+		return path;
+	free(path);
+	return TAKE(running);
 }
 
 static char *program_of(const struct bas_told *d, const char *name, bool is_script)
@@ -74,7 +97,7 @@ static char *program_of(const struct bas_told *d, const char *name, bool is_scri
 	char *path = NULL;
 
 	if (!is_by_descriptor(name))
-		return bas_told_resolved(d, FILE_TEXT_NAME, FILE_TEXT_BASE);
+		return by_name(d, FILE_TEXT_NAME);
 	path = by_directory(d, name);
 	if (!path && !is_script)
 		path = bas_told_path(d, FILE_TEXT_PATH, NULL);
@@ -91,7 +114,7 @@ static bool find_programs(struct programs *p, const struct bas_told *d)
 		return false;
 	p->program = program_of(d, name, is_script);
 	if (is_script)
-		p->interpreter = bas_told_resolved(d, FILE_TEXT_INTERP, FILE_TEXT_BASE);
+		p->interpreter = by_name(d, FILE_TEXT_INTERP);
 	else
 		p->interpreter = p->program ? strdup(p->program) : NULL;
 	return p->program && p->interpreter;

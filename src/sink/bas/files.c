@@ -121,7 +121,7 @@ static int put_pair(const struct file_event *f, const struct pair *p, const char
 	__cleanup(free_ptr) char *to = NULL;
 
 	if (f->r->ret >= 0) {
-		to = bas_told_resolved(&f->d, FILE_TEXT_NAME2, FILE_TEXT_BASE2);
+		to = bas_told_resolved(&f->d, FILE_TEXT_NAME2, FILE_TEXT_BASE2, NULL);
 		if (!from || !to)
 			return -ENODATA;
 	}
@@ -162,7 +162,7 @@ static bool tells_of_source(const struct file_event *f)
 /* The source, which one that failed has left where it was, if it was there. */
 static char *source_of(const struct file_event *f)
 {
-	__cleanup(free_ptr) char *from = bas_told_resolved(&f->d, FILE_TEXT_NAME, FILE_TEXT_BASE);
+	__cleanup(free_ptr) char *from = bas_told_resolved(&f->d, FILE_TEXT_NAME, FILE_TEXT_BASE, NULL);
 
 	if (from && f->r->ret < 0 && !tells_of_source(f) && !bas_names_exists(f->s->names, &f->r->root, from))
 		return NULL;
@@ -188,7 +188,7 @@ static int put_link(const struct file_event *f)
 static int put_symlink(const struct file_event *f)
 {
 	__cleanup(free_ptr) char *target = bas_told_name(&f->d, FILE_TEXT_NAME);
-	__cleanup(free_ptr) char *link = bas_told_resolved(&f->d, FILE_TEXT_NAME2, FILE_TEXT_BASE2), *leads = NULL;
+	__cleanup(free_ptr) char *link = bas_told_resolved(&f->d, FILE_TEXT_NAME2, FILE_TEXT_BASE2, NULL), *leads = NULL;
 
 	if (!target || !link)
 		return -ENODATA;
@@ -225,7 +225,7 @@ static char *target_of(const struct file_event *f)
 {
 	char *target = bas_told_followed(&f->d, FILE_TEXT_NAME2, FILE_TEXT_BASE2);
 
-	return target || f->r->ret < 0 ? target : bas_told_resolved(&f->d, FILE_TEXT_NAME2, FILE_TEXT_BASE2);
+	return target || f->r->ret < 0 ? target : bas_told_resolved(&f->d, FILE_TEXT_NAME2, FILE_TEXT_BASE2, NULL);
 }
 
 static int put_mount(const struct file_event *f)

@@ -326,15 +326,19 @@ static char *resolve_gone(const struct opened *o, const char *path)
 	return asprintf(&all, "%s%s", strcmp(dir, "/") ? dir : "", way + len) < 0 ? NULL : all;
 }
 
-char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path)
+char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path, bool *is_gone)
 {
 	__cleanup(opened_close) struct opened o = open_for(n, root);
 	__cleanup(free_ptr) char *whose = with_number(path, tid);
+	char *found;
 
 	if (!whose)
 		return NULL;
 	strip_slashes(whose);
-	return (o.fd >= 0 && *whose == '/' ? resolve_in(&o, whose) : NULL) ?: resolve_gone(&o, whose);
+	found = o.fd >= 0 && *whose == '/' ? resolve_in(&o, whose) : NULL;
+	if (is_gone)
+		*is_gone = !found;
+	return found ?: resolve_gone(&o, whose);
 }
 
 char *bas_names_follow(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path)

@@ -27,11 +27,11 @@ char *bas_names_join(const char *base, const char *name);
 
 /*
  * The canonical path of the directory that the absolute @path leads to, and its last component, which is not followed;
- * of one that ends in '.' or '..' all is resolved; a '/' behind
- * it is left out. When its directory is not there any more, what is left
- * of the way to it is resolved, and the rest is @path without doubled slashes and dots. @tid: who /proc/self is. To be freed; NULL: no memory.
+ * of one that ends in '.' or '..' all is resolved; a '/' behind it is left out. When its directory is not there any
+ * more (*@is_gone, unless NULL), what is left of the way to it is resolved, and the rest is @path without doubled
+ * slashes and dots. @tid: who /proc/self is. To be freed; NULL: no memory.
  */
-char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path);
+char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path, bool *is_gone);
 
 /* Where all of @path leads to, its last component followed too; NULL: nowhere. To be freed. */
 char *bas_names_follow(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path);

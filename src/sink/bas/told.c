@@ -68,11 +68,11 @@ static char *absolute(const struct bas_told *d, unsigned name, unsigned base)
 	return bas_names_join(from, passed);
 }
 
-char *bas_told_resolved(const struct bas_told *d, unsigned name, unsigned base)
+char *bas_told_resolved(const struct bas_told *d, unsigned name, unsigned base, bool *is_gone)
 {
 	__cleanup(free_ptr) char *path = absolute(d, name, base);
 
-	return path ? bas_names_resolve(d->names, d->root, d->tid, path) : NULL;
+	return path ? bas_names_resolve(d->names, d->root, d->tid, path, is_gone) : NULL;
 }
 
 char *bas_told_followed(const struct bas_told *d, unsigned name, unsigned base)
