@@ -141,7 +141,7 @@ static int bas_checkpoint(struct sink *s)
 
 static int recover(int spoolfd, int dirfd, const char *name)
 {
-	return bas_spool_place(spoolfd, dirfd, name, true);
+	return bas_spool_place(spoolfd, dirfd, name, true) ?: bas_recount(dirfd, name);
 }
 
 /* The spool goes once the file is in its place; else it stays, to be recovered later. */

@@ -13,6 +13,7 @@
  *	text.c		lines, strings, times
  *	stats.c		what is counted of each CPU, and its file
  *	spool.c		the file, from the spool directory: at the end, or after recorder was killed
+ *	recount.c	what is counted of each CPU, after recorder was killed
  */
 #ifndef BAS_H
 #define BAS_H
@@ -138,7 +139,7 @@ unsigned bas_told_cut(const struct bas_told *d);			/* how many of them are not w
 char *bas_told_name(const struct bas_told *d, unsigned which);		/* as passed */
 char *bas_told_path(const struct bas_told *d, unsigned which, const char *name);	/* walked, as the kernel prints it */
 char *bas_told_joined(const struct bas_told *d, unsigned name, unsigned base);
-char *bas_told_resolved(const struct bas_told *d, unsigned name, unsigned base);	/* its last component not followed */
+char *bas_told_resolved(const struct bas_told *d, unsigned name, unsigned base, bool *is_gone);	/* bas_names_resolve() */
 char *bas_told_followed(const struct bas_told *d, unsigned name, unsigned base);
 
 /* ---- stats.c ---- */
@@ -149,9 +150,15 @@ void bas_stats_told(struct bas_stats *st, unsigned cpu);
 void bas_stats_dropped(struct bas_stats *st, unsigned cpu, uint64_t count);
 void bas_stats_untold(struct bas_stats *st, unsigned cpu);	/* dropped, too */
 void bas_stats_cut(struct bas_stats *st, uint64_t count);
+void bas_stats_cut_unknown(struct bas_stats *st);
 void bas_stats_say(const struct bas_stats *st, const char *name);	/* what the user has to know */
 /* The file NAME.stats beside @name. One that is not such a file stays, after a warning. */
 int  bas_stats_write(const struct bas_stats *st, int dirfd, const char *name);
+
+/* ---- recount.c ---- */
+
+/* The same file beside the text @name that was recovered, by what stands in it. */
+int  bas_recount(int dirfd, const char *name);
 
 /* ---- spool.c ---- */
 

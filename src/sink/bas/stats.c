@@ -18,6 +18,7 @@ struct bas_stats {
 	size_t	    count;
 	struct cpu  none;		/* without memory for a CPU */
 	uint64_t    cut;		/* paths that are not whole */
+	bool	    is_cut_unknown;
 	uint64_t    untold;		/* events whose record came, but not all that belongs to it */
 };
 
@@ -65,6 +66,11 @@ void bas_stats_cut(struct bas_stats *st, uint64_t count)
 	st->cut += count;
 }
 
+void bas_stats_cut_unknown(struct bas_stats *st)
+{
+	st->is_cut_unknown = true;
+}
+
 void bas_stats_untold(struct bas_stats *st, unsigned cpu)
 {
 	bas_stats_dropped(st, cpu, 1);
@@ -110,7 +116,10 @@ int bas_stats_write(const struct bas_stats *st, int dirfd, const char *name)
 	err = out_create_replacing(&out, dirfd, path);
 	if (err)
 		return err;
-	out_printf(out, BEGIN "%lu\n", st->cut);
+	if (st->is_cut_unknown)
+		out_printf(out, BEGIN "unknown\n");
+	else
+		out_printf(out, BEGIN "%lu\n", st->cut);
 	for (size_t i = 0; i < st->count; i++)
 		if (st->cpu[i].told || st->cpu[i].dropped)
 			out_printf(out, "CPU: %zu\nentries: %lu\ndropped events: %lu\n", i, st->cpu[i].told,
