@@ -210,6 +210,33 @@ attached() {
 }
 check "a process that runs already, with an invented root" attached
 
+# A parent and a child, there before: who is recorded hangs as it does, under a root that is recorder.
+there_before() {
+	mkfifo stay
+	sh -c 'sh -c "read x < stay; /bin/true; exit 3"; exit 2' & local target=$! child
+	wait_for pgrep -P $target > /dev/null
+	child=$(pgrep -P $target)
+	[ -z "${1-}" ] || { echo $target; echo $child; } | while read -r pid; do echo "$pid" > "$1/cgroup.procs"; done
+	attach "$2" --format bas "${@:3:1}" "${4-$target}"
+	echo > stay
+	wait $target
+	detach || { cat "$2.err"; return 1; }
+	rm stay
+	sound "$2" --ended || return
+	equal "$(bas events "$2" SchedFork | head -n 2 | cut -f1,3)" "$recorder	pid=$target
+$target	pid=$child" || return
+	equal "$(bas events "$2" Exit | cut -f3 | tr '\n' ' ')" "status=0 status=3 status=2 "
+}
+check "with --tree the children that are there, under their parents" there_before "" tree --tree
+mount=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
+group=$mount/recorder-bas-$$
+if [ -n "$mount" ] && mkdir "$group"; then
+	check "a cgroup: who is there, and what they start" there_before "$group" group --cgroup "$group"
+	rmdir "$group"
+else
+	skip "a cgroup" "none can be made here"
+fi
+
 killed() {
 	"$RECORDER" --format bas -o killed -- sh -c 'until [ -e stop ]; do /bin/true; done; echo done' > killed.out 2> killed.err &
 	local pid=$! left
@@ -222,7 +249,8 @@ killed() {
 	"$RECORDER" --recover "$left" > recover.out 2>&1 || { cat recover.out; return 1; }
 	left=$(ls -d killed killed.recovered 2> /dev/null | head -n 1)
 	sound "$left" || return
-	at_least "$(count_of "$left" New_proc)" 20
+	at_least "$(count_of "$left" New_proc)" 20 || return
+	equal "$(awk '/^entries/ { n += $2 } END { print n }' "$left.stats")" "$(awk '$1 != "lost" { n += $2 } END { print n }' "$left.check")"
 }
 check "recorder killed, what it had is recovered whole" killed
 
@@ -276,11 +304,26 @@ lines" PATH="$PATH" "$RECORDER" -q --format bas --env-vars -o envs -- sh -c 'A=c
 check "--env-vars: each string once, with who had it" environments
 
 named() {
-	record names2 --format bas --thread-names -- sh -c 'echo another > /proc/self/comm; /bin/true' || return
+	cp /bin/true a-name-of-more-bytes-than-15
+	record names2 --format bas --thread-names -- sh -c 'echo another > /proc/self/comm; ./a-name-of-more-bytes-than-15' || return
 	sound names2 --ended || return
-	bas events names2 Comm | grep -q 'CN=another' && bas events names2 Comm | grep -q 'CN=true'
+	bas events names2 Comm | grep -q 'CN=another' && bas events names2 Comm | grep -q 'CN=a-name-of-more-$'
 }
-check "--thread-names" named
+check "--thread-names: of a program, and by itself" named
+
+renamed() {
+	record renamed --format bas --thread-names -- "$python" -c '
+import threading
+done = threading.Event()
+t = threading.Thread(target=done.wait)
+t.start()
+open("/proc/self/task/%d/comm" % t.native_id, "w").write("by\nanother")
+print(t.native_id)
+done.set()' > renamed.out || return
+	sound renamed --ended || return
+	equal "$(bas events -p "$(cat renamed.out)" renamed Comm | tail -n 1 | cut -f4)" 'CN=by\nanother'
+}
+check "... by another thread, told of the one that is named" renamed
 
 mounted() {
 	mkdir -p here

@@ -10,7 +10,7 @@ LOST = re.compile(rb"CPU:(?:0|[1-9]\d*) \[LOST ([1-9]\d*) EVENTS\]")
 WORD = re.compile(rb"([A-Z][A-Za-z0-9_]*)(?:\||\[(0|[1-9]\d*)\])(.*)", re.S)
 NUMBER = re.compile(r"0|-?[1-9]\d*")
 PID_BITS = 22
-LONGEST_LINE, LONGEST_PART, LONGEST_ONE_LINE = 2047, 900, 1990
+LONGEST_LINE, LONGEST_PART, LONGEST_ONE_LINE, LONGEST_COMM = 2047, 900, 1990, 15
 
 # The keys of each tag in their order, one in brackets may be absent; then the strings, with the key that says their size.
 HEADS = {
@@ -145,6 +145,8 @@ class Task:
             tag, size = pair.split("=")
             if size in numbers:
                 event.strings[tag] = self.string(tag, numbers[size])
+        if line.tag == "Comm" and numbers["size"] > LONGEST_COMM:
+            raise Wrong(line, "a name of %d bytes" % numbers["size"])
         event.numbers.update((k, v) for k, v in numbers.items() if k not in SIZES)
 
     def numbers(self, line, keys):
