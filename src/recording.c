@@ -270,7 +270,7 @@ static int start_threads(struct recording *r)
 	struct drain_args drain = {
 		.ring_fd = r->ring_fd, .ring_count = r->cpus, .ring_bytes = r->cfg->ring_bytes,
 		.calls = r->calls, .calls_slots = r->calls_slots,
-		.tallies_fd = bpf_map__fd(r->bpf->maps.tallies), .queue = r->queue,
+		.tallies_fd = bpf_map__fd(r->bpf->maps.tallies), .queue = r->queue, .is_prompt = r->cfg->files,
 	};
 	struct writer_args writer = {
 		.queue = r->queue, .segment = r->segment, .raw = r->raw, .about = r->about, .exe = r->cfg->exe,

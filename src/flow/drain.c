@@ -164,7 +164,7 @@ static void *drain_loop(void *ctx)
 		else if (most > d->args.ring_bytes / 64)
 			ms = SLEEP_MIN_MS;
 		else
-			ms = MIN(ms * 2, (unsigned)SLEEP_MAX_MS);
+			ms = MIN(ms * 2, d->args.is_prompt ? (unsigned)SLEEP_MIN_MS : SLEEP_MAX_MS);
 	}
 	drain_once(d, true);
 	return NULL;

@@ -7,6 +7,7 @@
 #ifndef DRAIN_H
 #define DRAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct drain_args {
 	uint32_t      calls_slots;	/* of each */
 	int	      tallies_fd;	/* the per-CPU counts of what was lost */
 	struct queue *queue;
+	bool	      is_prompt;	/* a sink looks at what a record names, which may soon be gone */
 };
 
 int  drain_start(struct drain **ret, const struct drain_args *args);
