@@ -187,7 +187,7 @@ int bas_on_exec(struct sink *s, struct bas_task *u, const struct event *ev)
 	e->time = ev->time;
 	u->exec = TAKE(e);
 	bas_repeats_exec(u);
-	bas_names_root(s->names, &r->root, r->hdr.tid);
+	bas_names_root(s->names, &r->root, r->hdr.tid, u->parent_tid);
 	return tell_if_whole(s, u);
 }
 

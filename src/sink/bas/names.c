@@ -2,7 +2,7 @@
  * names.c - absolute paths from names, by walking the directories of the task's root as it is now.
  *
  * No root directory is kept open: that would keep its file system from being unmounted. It is remembered where one is,
- * by its path or by the last tasks that had it, and opened for one walk, if it is still the same. The walk is the
+ * by its path or by the last tasks that had it, or whose parent has it, and opened for one walk, if it is still the same. The walk is the
  * kernel's own (openat2), within that root; where it came to, /proc/self/fd says.
  */
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct root {
 	struct file_root id;
 	uint64_t	 ino;		/* as statx() has it, which may be another than id's */
 	char		*path;		/* what recorder calls it; "" of its own "/" */
-	uint32_t	 tid[TIDS];	/* who had it, the latest last */
+	uint32_t	 tid[TIDS];	/* who had it, or may have, the latest last */
 };
 
 struct bas_names {
@@ -143,8 +143,9 @@ static struct root *root_find(struct bas_names *n, const struct file_root *id)
 
 static void note_task(struct root *r, uint32_t tid)
 {
-	if (r->tid[TIDS - 1] == tid)
-		return;
+	for (int i = 0; i < TIDS; i++)
+		if (r->tid[i] == tid)
+			return;
 	memmove(r->tid, r->tid + 1, sizeof(r->tid) - sizeof(r->tid[0]));
 	r->tid[TIDS - 1] = tid;
 }
@@ -162,22 +163,40 @@ static struct root *root_place(struct bas_names *n)
 	return r;
 }
 
-void bas_names_root(struct bas_names *n, const struct file_root *id, uint32_t tid)
+static int open_new(const struct bas_names *n, const struct file_root *id, uint32_t tid, uint32_t parent)
 {
-	struct root new = { .id = *id }, *r = root_find(n, id);
-	__cleanup(close_fd) int fd = -1;
+	int fd = is_same_root(id, &n->own) ? open_if("/", id, 0) : open_of_task(tid, id, 0);
+
+	return fd < 0 && parent ? open_of_task(parent, id, 0) : fd;
+}
+
+/* One seen for the first time; NULL: by another task of the same root, perhaps. */
+static struct root *root_new(struct bas_names *n, const struct file_root *id, uint32_t tid, uint32_t parent)
+{
+	__cleanup(close_fd) int fd = open_new(n, id, tid, parent);
+	struct root new = { .id = *id }, *r;
 	struct file_root is;
 
-	if (r)
-		return note_task(r, tid);
-	fd = is_same_root(id, &n->own) ? open_if("/", id, 0) : open_of_task(tid, id, 0);
 	new.path = fd >= 0 && identify(fd, "", &is, &new.ino) ? path_of_fd(fd) : NULL;
 	if (!new.path)
-		return;				/* by another task of the same root, perhaps */
+		return NULL;
 	if (!strcmp(new.path, "/"))
 		*new.path = '\0';
-	note_task(&new, tid);
-	*root_place(n) = new;
+	r = root_place(n);
+	*r = new;
+	return r;
+}
+
+/* The parent last, so that many short tasks one after the other do not push out who started them all. */
+void bas_names_root(struct bas_names *n, const struct file_root *id, uint32_t tid, uint32_t parent)
+{
+	struct root *r = root_find(n, id) ?: root_new(n, id, tid, parent);
+
+	if (!r)
+		return;
+	note_task(r, tid);
+	if (parent)
+		note_task(r, parent);
 }
 
 char *bas_names_join(const char *base, const char *name)

@@ -19,8 +19,8 @@ struct bas_names;
 int  bas_names_create(struct bas_names **ret);
 void bas_names_destroy(struct bas_names *n);
 
-/* Remember the root directory of task @tid, which has the identity @root, while the task is there. */
-void bas_names_root(struct bas_names *n, const struct file_root *root, uint32_t tid);
+/* Remember the root directory of task @tid, which has the identity @root, while it or @parent, who may have it too, is there. */
+void bas_names_root(struct bas_names *n, const struct file_root *root, uint32_t tid, uint32_t parent);
 
 /* @base and @name with a '/' between; @name alone when it begins with one, or there is no @base. Nothing is normalised. */
 char *bas_names_join(const char *base, const char *name);
