@@ -56,7 +56,7 @@ static int put_open(const struct file_event *f)
 	if (!original)
 		return -ENODATA;
 	if (!path)			/* closed by another thread meanwhile */
-		path = strdup(original);
+		path = bas_told_followed(&f->d, FILE_TEXT_NAME, FILE_TEXT_BASE) ?: strdup(original);
 	if (!path)
 		return -ENOMEM;
 	if (ignores_repeats(f) && bas_repeats_open(f->u, path, flags, mode, f->r->ret)) {
@@ -298,7 +298,7 @@ int bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev)
 	if (err || !is_wanted(s, f.r->op))
 		return err;
 	if (f.r->root.mnt_ns)
-		bas_names_root(s->names, &f.r->root, f.r->hdr.tid);
+		bas_names_root(s->names, &f.r->root, f.r->hdr.tid, u->parent_tid);
 	bas_stats_cut(s->stats, bas_told_cut(&f.d));
 	err = puts_of[f.r->op](&f);
 	if (err == -ENODATA) {
