@@ -58,8 +58,6 @@ static int on_task_name(struct sink *s, struct bas_task *u, const struct event *
 	const struct rec_task_name *r = (const void *)ev->rec;
 	size_t len = strnlen(r->comm, sizeof(r->comm));
 
-	if (!s->args.options->thread_names)
-		return 0;
 	bas_begin(s->text, u->upid, r->hdr.cpu, ev->time);
 	bas_line(s->text, "Comm|size=%zu", len);
 	bas_string(s->text, "CN", r->comm, len);
@@ -93,7 +91,7 @@ static int bas_event(struct sink *s, const struct event *ev)
 	struct bas_task *u;
 	int err;
 
-	if (!ev->task || ev->kind >= REC_KINDS)
+	if (!ev->task || ev->kind >= REC_KINDS || (ev->kind == REC_TASK_NAME && !s->args.options->thread_names))
 		return 0;
 	err = bas_announce(s, ev);
 	u = bas_task_of(s, ev->task);
@@ -116,7 +114,7 @@ static int bas_task_begin(struct sink *s, struct task *t)
 static int end_task(struct sink *s, struct task *t)
 {
 	struct bas_task *u = TAKE(t->slot[s->args.slot]);
-	int err = u ? bas_announce(s, NULL) : 0;
+	int err = u ? bas_announce_child(s, u) : 0;
 
 	if (u)
 		bas_task_end(s, u);

@@ -75,6 +75,7 @@ void bas_task_end(struct sink *s, struct bas_task *u);
 
 /* Announce the task that was made last, unless @ev does that; NULL: no event. */
 int  bas_announce(struct sink *s, const struct event *ev);
+int  bas_announce_child(struct sink *s, const struct bas_task *parent);	/* if it is one of @parent, which ends */
 
 int  bas_on_clone(struct sink *s, struct bas_task *u, const struct event *ev);	/* FILE_CLONE */
 int  bas_on_task_new(struct sink *s, struct bas_task *u, const struct event *ev);

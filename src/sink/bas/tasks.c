@@ -188,6 +188,30 @@ static struct bas_task *parent_of(struct bas_tasks *tasks, const struct bas_task
 	return parent && parent->is_announced && !parent->has_exited ? parent : NULL;
 }
 
+int bas_announce_child(struct sink *s, const struct bas_task *parent)
+{
+	struct bas_task *u = s->tasks->latest;
+
+	return u && parent_of(s->tasks, u) == parent ? bas_announce(s, NULL) : 0;
+}
+
+/* The thread that has become the leader by the exec @ev and has no exit of its own; 0: none. */
+static uint64_t who_became_leader(const struct bas_tasks *tasks, const struct event *ev)
+{
+	const struct rec_task_exec *r = (const void *)ev->rec;
+	bool is_it = ev->kind == REC_TASK_EXEC && r->old_tid != r->hdr.tid && r->old_tid == tasks->ended.tid;
+
+	return is_it ? tasks->ended.upid : 0;
+}
+
+/* On whose behalf it is announced. One whose leader had exited before starts anew, made by that thread. */
+static uint64_t announced_by(const struct bas_tasks *tasks, const struct bas_task *parent, const struct event *ev)
+{
+	uint64_t upid = parent ? parent->upid : ev ? who_became_leader(tasks, ev) : 0;
+
+	return upid ?: tasks->root;
+}
+
 int bas_announce(struct sink *s, const struct event *ev)
 {
 	struct bas_task *u = s->tasks->latest, *parent;
@@ -199,7 +223,7 @@ int bas_announce(struct sink *s, const struct event *ev)
 	if (parent && s->args.options->implicit_closes && bas_fds_fork(parent, u, parent->pid == u->pid))
 		return -ENOMEM;
 	cpu = ev ? ev->rec->cpu : 0;
-	bas_begin(s->text, parent ? parent->upid : s->tasks->root, cpu, u->begin);
+	bas_begin(s->text, announced_by(s->tasks, parent, ev), cpu, u->begin);
 	return put_fork(s, u, cpu);
 }
 
@@ -251,16 +275,12 @@ static int put_exit(struct sink *s, uint64_t upid, const struct event *ev, unsig
 /* A thread that is not the leader has become it: what was its own number has ended just now. */
 int bas_on_task_exec(struct sink *s, struct bas_task *u, const struct event *ev)
 {
-	const struct rec_task_exec *r = (const void *)ev->rec;
-	struct kept *ended = &s->tasks->ended;
-	bool is_it = ended->upid && r->old_tid != r->hdr.tid && r->old_tid == ended->tid;
-	uint64_t upid;
+	uint64_t upid = who_became_leader(s->tasks, ev);
 
 	(void)u;
-	if (!is_it)
+	if (!upid)
 		return 0;
-	upid = ended->upid;
-	ended->upid = 0;
+	s->tasks->ended.upid = 0;
 	return put_exit(s, upid, ev, 0);
 }
 
