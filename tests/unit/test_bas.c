@@ -192,6 +192,22 @@ TEST(bas_a_thread_that_execs_goes_on_as_its_leader)
 	basdesk_clear(&d);
 }
 
+/* Its number comes again, of another task: made by that thread, so that it hangs where the process did. */
+TEST(bas_a_thread_that_execs_after_its_leader_has_exited_starts_anew)
+{
+	struct basdesk d;
+
+	basdesk_set(&d);
+	basdesk_start(&d);
+	forks(&d, PROG, 201);
+	exits(&d, 0, 0);
+	execs(&d, 201);
+	exits(&d, 3 << 8, 0);
+	CHECK_STR(lines(&d), "2:200 SchedFork|pid=3:201\n2:200 Exit|status=0\n3:201 SchedFork|pid=4:200\n"
+			     "3:201 Exit|status=0\n4:200 Exit|status=3\n");
+	basdesk_clear(&d);
+}
+
 TEST(bas_after_its_exit_a_task_says_nothing)
 {
 	struct basdesk d;
@@ -293,6 +309,31 @@ TEST(bas_an_open_whose_path_could_not_be_walked_has_the_name_for_it)
 	with_bytes(r, FILE_TEXT_BASE, TEXT_FAULT, "", 0);
 	plays(&d, r);
 	CHECK_STR(lines(&d), "2:200 Open|fnamesize=1,forigsize=1,flags=0,mode=0,fd=3\n2:200 FN|x\n2:200 FO|x\n");
+	basdesk_clear(&d);
+}
+
+/* Its root is the tests' own: so what the name leads to can be looked up. */
+TEST(bas_an_open_whose_descriptor_was_closed_meanwhile_is_looked_up_by_its_name)
+{
+	__cleanup(free_ptr) char *link = NULL, *want = NULL;
+	struct basdesk d;
+	struct rec_file *r;
+	struct statx root;
+	struct stat ns;
+
+	basdesk_set(&d);
+	CHECK(!statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &root) && !stat("/proc/self/ns/mnt", &ns));
+	CHECK(asprintf(&link, "%s/link", d.dir) > 0 && asprintf(&want, "FN|%s\n", d.dir) > 0 && !symlink(d.dir, link));
+	basdesk_start(&d);
+	turns_to(&d, getpid(), getpid());
+	r = file(&d, FILE_OPEN, 3, 0, 0, 0);
+	with_bytes(r, FILE_TEXT_PATH, TEXT_FAULT, "", 0);
+	with(r, FILE_TEXT_NAME, 0, link);
+	r->root.mnt_ns = ns.st_ino;
+	r->root.mnt_id = root.stx_mnt_id;
+	r->root.ino = root.stx_attributes & STATX_ATTR_MOUNT_ROOT ? 0 : root.stx_ino;
+	plays(&d, r);
+	CHECK(strstr(lines(&d), want));
 	basdesk_clear(&d);
 }
 

@@ -123,6 +123,7 @@ static int put_close(struct sink *s, struct bas_task *u, const struct event *ev,
 	forget(u->fds, fd);
 	bas_begin(s->text, u->upid, ev->rec->cpu, ev->time);
 	bas_line(s->text, "Close|fd=%u", fd);
+	bas_stats_told(s->stats, ev->rec->cpu);
 	return bas_end(s->text);
 }
 
