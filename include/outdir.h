@@ -35,6 +35,12 @@ int outdir_create(int *dirfd, const char *path, bool (*is_ours)(int dirfd), uid_
  */
 int outdir_file(int *dirfd, char **name, const char *path, bool (*is_ours)(int fd), uid_t uid);
 
+/*
+ * Give the file @from of @fromdir its final name @name in @dirfd. Who has made something of that name meanwhile keeps it:
+ * -EEXIST. Returns 0 or a negative errno, silently.
+ */
+int outdir_place(int fromdir, const char *from, int dirfd, const char *name);
+
 /* Remove the directory @name of @parent and what is in it, if it is ours. Returns 0 or a negative errno, silently. */
 int outdir_remove(int parent, const char *name);
 

@@ -194,6 +194,17 @@ const char *output_sink_path(const struct output *o, unsigned i)
 	return o->place[i].path;
 }
 
+char *output_sink_spool(const struct output *o, unsigned i)
+{
+	const struct place *p = &o->place[i];
+	char *spool = p->spool_name ? join(p->path, SPOOL, "") : NULL;
+
+	if (spool && !faccessat(p->file_dirfd, p->spool_name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return spool;
+	free(spool);
+	return NULL;
+}
+
 void output_sink_args(const struct output *o, unsigned i, struct sink_args *args)
 {
 	const struct place *p = &o->place[i];

@@ -451,9 +451,35 @@ static void say_cost(const struct recording *r)
 	say("own cost: %.2f s of CPU in a run of %.2f s, set-up and end included, %ld MB", cpu, wall, u.ru_maxrss >> 10);
 }
 
+/* How to read what a sink has written. */
+static void say_place(const struct recording *r, unsigned i)
+{
+	__cleanup(free_ptr) char *spool = output_sink_spool(r->output, i);
+	char command[4096];
+	int n = snprintf(command, sizeof(command), r->cfg->sink[i]->open_with, output_sink_path(r->output, i));
+
+	if (spool)
+		say("what there is of it lies in '%s': recorder --recover '%s' seals it", spool, spool);
+	else if (n < (int)sizeof(command))
+		say("open it: %s", command);
+}
+
+/* Is anything where the user wants it? A file that could not be put there is not. */
+static bool has_come(const struct recording *r)
+{
+	bool has = r->cfg->raw;
+
+	for (unsigned i = 0; i < r->cfg->sink_count && !has; i++) {
+		__cleanup(free_ptr) char *spool = output_sink_spool(r->output, i);
+
+		has = !spool;
+	}
+	return has;
+}
+
 static void say_written(const struct recording *r)
 {
-	char command[4096], more[128] = "";
+	char more[128] = "";
 	int len = 0;
 
 	if (r->counts.probes)
@@ -464,15 +490,10 @@ static void say_written(const struct recording *r)
 		len += snprintf(more + len, sizeof(more) - len, ", %lu kernel events", r->counts.kernel_events);
 	if (r->counts.cuda)
 		snprintf(more + len, sizeof(more) - len, ", %lu CUDA calls", r->counts.cuda);
-	say("wrote '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", output_path(r->output), r->counts.functions,
-	    r->counts.syscalls, more, r->counts.tasks, out_total() / 1e6);
-	for (unsigned i = 0; i < r->cfg->sink_count; i++) {
-		const struct sink_ops *ops = r->cfg->sink[i];
-		int n = snprintf(command, sizeof(command), ops->open_with, output_sink_path(r->output, i));
-
-		if (n < (int)sizeof(command))
-			say("open it: %s", command);
-	}
+	say("%s '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", has_come(r) ? "wrote" : "could not write",
+	    output_path(r->output), r->counts.functions, r->counts.syscalls, more, r->counts.tasks, out_total() / 1e6);
+	for (unsigned i = 0; i < r->cfg->sink_count; i++)
+		say_place(r, i);
 }
 
 static void say_summary(const struct recording *r)

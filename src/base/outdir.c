@@ -405,6 +405,20 @@ int outdir_file(int *dirfd, char **name, const char *path, bool (*is_ours)(int f
 	return err;
 }
 
+/* Not every filesystem renames without replacing (NFS), nor has each one links (FAT). */
+int outdir_place(int fromdir, const char *from, int dirfd, const char *name)
+{
+	if (!renameat2(fromdir, from, dirfd, name, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (!linkat(fromdir, from, dirfd, name, 0))
+		return unlinkat(fromdir, from, 0) ? -errno : 0;
+	if (errno == EEXIST || !faccessat(dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return -EEXIST;
+	return renameat(fromdir, from, dirfd, name) ? -errno : 0;
+}
+
 int outdir_remove(int parent, const char *name)
 {
 	__cleanup(close_fd) int fd = open_dir(parent, name);

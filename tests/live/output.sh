@@ -1,5 +1,6 @@
 # output.sh - where the recording goes, what happens to what was there, and who may read it.
 . "$LIVE/lib.sh"
+. "$LIVE/basjudge.sh"
 run() { "$RECORDER" "$@" -- /bin/true > run.out 2> run.err; }
 
 run
@@ -52,6 +53,17 @@ check "the program is not run when the place is refused" [ ! -e ran ]
 (umask 000; run -o open; stat -c %a open > mode); check "whatever the umask" equal "$(cat mode)" 700
 (umask 777; run -o shut); check "even one that forbids everything" equal "$(stat -c %a shut 2>/dev/null) $(stat -c %a shut/info 2>/dev/null)" "700 600"
 
+# What the program makes under that name while it is recorded is its own; what was recorded stays, too, and is sealed elsewhere.
+for f in bas trace-dat; do
+	"$RECORDER" --format $f -o mine -- sh -c 'echo precious > mine' 2> mine.err
+	check "a file that came meanwhile stays as it is ($f)" equal "$(cat mine)" precious
+	check "... nobody says that it was written" equal "$(grep -cE "wrote|open it" mine.err)" 0
+	check "... the summary names what can be sealed" grep -q "recorder --recover 'mine.part' seals it" mine.err
+	"$RECORDER" -q --recover mine.part 2>&1
+	check "... so it can" [ -s mine.recovered ]
+	rm -rf mine*
+done
+
 # A full disk is said and counted, and the program goes on.
 if mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
 	"$RECORDER" --strict -o small/data -- "$PROGRAMS/storm" 200000 > full.out 2> full.err
@@ -61,9 +73,14 @@ if mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
 	check "a full disk: with --strict it shows in the exit status" [ $status -ne 0 ]
 	check "a full disk: what was written opens" uf replay --no-pager -d small/data
 	rm -rf small/data
+	"$RECORDER" --format bas -o small/data -- sh -c 'for i in 1 2 3 4; do ls -lR /usr/include/linux; done > /dev/null; i=0
+		while [ $i -lt 400 ]; do /bin/true; i=$((i + 1)); done' 2> bas.err
+	check "a full disk: bas text says it, too" grep -q 'No space left' bas.err
+	check "a full disk: its file ends with a whole event" "$python" -B "$LIVE/bas.py" check small/data
+	rm -rf small/data*
 	"$RECORDER" --format raw -o small/data -- "$PROGRAMS/storm" 200000 > full.out 2> raw.err
 	check "a full disk: --format raw says it, too" grep -qiE "^recorder: format 'raw'.*(no space|full)" raw.err
-	for f in full raw; do
+	for f in full bas raw; do
 		check "a full disk: nobody claims that nothing is lost ($f)" equal "$(grep -c 'lost: nothing' $f.err)" 0
 	done
 	umount small

@@ -11,6 +11,7 @@
 #include "about.h"
 #include "base.h"
 #include "out.h"
+#include "outdir.h"
 #include "sink/bas/bas.h"
 
 #define WINDOW	(64u << 10)	/* bytes at the end that are looked at first */
@@ -202,7 +203,5 @@ int bas_spool_place(int spoolfd, int dirfd, const char *name, bool is_torn)
 	__cleanup(close_fd) int fd = open_spooled(spoolfd);
 	int err = fd < 0 ? fd : is_torn ? cut_torn(fd) : 0;
 
-	if (!err && renameat(spoolfd, BAS_SPOOLED, dirfd, name))
-		err = -errno;
-	return err;
+	return err ?: outdir_place(spoolfd, BAS_SPOOLED, dirfd, name);
 }

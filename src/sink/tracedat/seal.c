@@ -17,6 +17,7 @@
 
 #include "base.h"
 #include "out.h"
+#include "outdir.h"
 #include "sink/tracedat/meta.h"
 #include "sink/tracedat/tracedat.h"
 
@@ -421,8 +422,7 @@ static int make_file(struct sealing *s, int dirfd, const char *name)
 	err = write_file(s);
 	if (close(TAKE_FD(s->fd)) && errno != EINTR)
 		err = err ?: -errno;
-	if (!err && renameat(dirfd, temp, dirfd, name))
-		err = -errno;
+	err = err ?: outdir_place(dirfd, temp, dirfd, name);
 	if (err)
 		unlinkat(dirfd, temp, 0);
 	return err;
