@@ -627,6 +627,7 @@ static void check_torn(const char *torn)
 		CHECK_INT(sink_bas.recover(d.spoolfd, d.dirfd, "out"), 0);
 		left = basdesk_file(&d, "out", NULL);
 		CHECK_STR(left, cut == len ? text : whole);
+		CHECK(!unlinkat(d.dirfd, "out", 0));
 	}
 	basdesk_clear(&d);
 }
@@ -701,7 +702,7 @@ TEST(bas_what_a_killed_recorder_left_is_counted_by_its_text)
 	put_file(&d, SPOOL "/text", text);
 	CHECK_INT(sink_bas.recover(d.spoolfd, d.dirfd, "out"), 0);
 	stats = basdesk_file(&d, "out.stats", NULL);
-	CHECK_STR(stats, "cut paths: unknown\nCPU: 0\nentries: 3\ndropped events: 1\n"
+	CHECK_STR(stats, "cut paths: unknown\nnot whole: recorder was killed\nCPU: 0\nentries: 3\ndropped events: 1\n"
 			 "CPU: 1\nentries: 4\ndropped events: 7\n");
 	basdesk_clear(&d);
 }

@@ -139,7 +139,7 @@ static int bas_checkpoint(struct sink *s)
 
 static int recover(int spoolfd, int dirfd, const char *name)
 {
-	return bas_spool_place(spoolfd, dirfd, name, true) ?: bas_recount(dirfd, name);
+	return bas_spool_place(spoolfd, dirfd, name, true) ?: bas_recount(dirfd, name, "recorder was killed");
 }
 
 /* The spool goes once the file is in its place; else it stays, to be recovered later. */
@@ -153,10 +153,12 @@ static int bas_close(struct sink *s)
 	err = bas_text_seal(s->text) ?: err;
 	bas_stats_say(s->stats, a->file_name);
 	placed = bas_spool_place(a->dirfd, a->file_dirfd, a->file_name, err);
-	if (!placed) {
+	if (!placed)
 		outdir_remove(a->file_dirfd, a->spool_name);
-		err = bas_stats_write(s->stats, a->file_dirfd, a->file_name) ?: err;
-	}
+	if (!placed && err)			/* what was counted is not what has come to the file */
+		(void)bas_recount(a->file_dirfd, a->file_name, strerror(-err));
+	else if (!placed)
+		err = bas_stats_write(s->stats, a->file_dirfd, a->file_name);
 	sink_destroy(s);
 	return placed ?: err;
 }

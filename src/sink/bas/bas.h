@@ -13,7 +13,7 @@
  *	text.c		lines, strings, times
  *	stats.c		what is counted of each CPU, and its file
  *	spool.c		the file, from the spool directory: at the end, or after recorder was killed
- *	recount.c	what is counted of each CPU, after recorder was killed
+ *	recount.c	what is counted of each CPU, of a text that is not whole
  */
 #ifndef BAS_H
 #define BAS_H
@@ -151,15 +151,15 @@ void bas_stats_told(struct bas_stats *st, unsigned cpu);
 void bas_stats_dropped(struct bas_stats *st, unsigned cpu, uint64_t count);
 void bas_stats_untold(struct bas_stats *st, unsigned cpu);	/* dropped, too */
 void bas_stats_cut(struct bas_stats *st, uint64_t count);
-void bas_stats_cut_unknown(struct bas_stats *st);
 void bas_stats_say(const struct bas_stats *st, const char *name);	/* what the user has to know */
+void bas_stats_not_whole(struct bas_stats *st, const char *why);	/* the text ends before the recording did; lent */
 /* The file NAME.stats beside @name. One that is not such a file stays, after a warning. */
 int  bas_stats_write(const struct bas_stats *st, int dirfd, const char *name);
 
 /* ---- recount.c ---- */
 
-/* The same file beside the text @name that was recovered, by what stands in it. */
-int  bas_recount(int dirfd, const char *name);
+/* The same file beside the text @name, which ends before the recording did, by what stands in it. @why it does. */
+int  bas_recount(int dirfd, const char *name, const char *why);
 
 /* ---- spool.c ---- */
 

@@ -1,5 +1,6 @@
 /*
- * recount.c - how many events each CPU had and how many were lost, by the text itself: recorder was killed.
+ * recount.c - how many events each CPU had and how many were lost, by the text itself: recorder was killed, or
+ * the disk was full.
  */
 #include <fcntl.h>
 
@@ -86,14 +87,14 @@ static int count_lines(struct recount *rc, int dirfd, const char *name)
 	return err;
 }
 
-int bas_recount(int dirfd, const char *name)
+int bas_recount(int dirfd, const char *name, const char *why)
 {
 	struct recount rc = {};
 	int err = bas_stats_create(&rc.stats);
 
 	if (err)
 		return err;
-	bas_stats_cut_unknown(rc.stats);
+	bas_stats_not_whole(rc.stats, why);
 	err = count_lines(&rc, dirfd, name) ?: bas_stats_write(rc.stats, dirfd, name);
 	bas_stats_destroy(rc.stats);
 	return err;

@@ -18,7 +18,7 @@ struct bas_stats {
 	size_t	    count;
 	struct cpu  none;		/* without memory for a CPU */
 	uint64_t    cut;		/* paths that are not whole */
-	bool	    is_cut_unknown;
+	const char *not_whole;		/* why the text ends early; NULL: it does not */
 	uint64_t    untold;		/* events whose record came, but not all that belongs to it */
 };
 
@@ -66,9 +66,9 @@ void bas_stats_cut(struct bas_stats *st, uint64_t count)
 	st->cut += count;
 }
 
-void bas_stats_cut_unknown(struct bas_stats *st)
+void bas_stats_not_whole(struct bas_stats *st, const char *why)
 {
-	st->is_cut_unknown = true;
+	st->not_whole = why;
 }
 
 void bas_stats_untold(struct bas_stats *st, unsigned cpu)
@@ -116,8 +116,8 @@ int bas_stats_write(const struct bas_stats *st, int dirfd, const char *name)
 	err = out_create_replacing(&out, dirfd, path);
 	if (err)
 		return err;
-	if (st->is_cut_unknown)
-		out_printf(out, BEGIN "unknown\n");
+	if (st->not_whole)
+		out_printf(out, BEGIN "unknown\nnot whole: %s\n", st->not_whole);
 	else
 		out_printf(out, BEGIN "%lu\n", st->cut);
 	for (size_t i = 0; i < st->count; i++)
