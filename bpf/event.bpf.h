@@ -24,16 +24,10 @@ static __always_inline bool concerns(struct task_struct *a, struct task_struct *
  */
 static __always_inline void *event_begin(__u32 event, __u32 bytes)
 {
-	struct rec_event *r = NULL;
-	void *ring = ring_of_this_cpu();
+	struct rec_event *r = rec_begin_of(bpf_get_current_pid_tgid(), NULL, CLASS_EVENT, REC_EVENT, sizeof(*r) + bytes);
 
-	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
-		r = bpf_ringbuf_reserve(ring, sizeof(*r) + bytes, 0);
-	if (!r) {
-		count_lost(NULL, CLASS_EVENT);
+	if (!r)
 		return NULL;
-	}
-	rec_fill(&r->hdr, REC_EVENT, sizeof(*r) + bytes);
 	r->event = event;
 	r->len = bytes;
 	return r->field;

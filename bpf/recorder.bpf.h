@@ -65,7 +65,7 @@ extern volatile __u32 events_switched;
 /* Cleared when recording stops: from then on nothing is produced. */
 extern volatile bool recording;
 
-/* The state of @task, which is the current one, or NULL when it is not recorded. */
+/* The state of @task, or NULL when it is not recorded. */
 static __always_inline struct task_state *state_of(struct task_struct *task)
 {
 	struct task_state *t = bpf_task_storage_get(&tasks, task, NULL, 0);
@@ -91,7 +91,13 @@ static __always_inline void *ring_of_this_cpu(void)
 	return bpf_map_lookup_elem(&rings, &cpu);
 }
 
-/* @id: of the task the record is of, as bpf_get_current_pid_tgid() has it. */
+/* As bpf_get_current_pid_tgid() has the current one's. */
+static __always_inline __u64 id_of(struct task_struct *task)
+{
+	return (__u64)task->tgid << 32 | (__u32)task->pid;
+}
+
+/* @id: of the task the record is of. */
 static __always_inline void rec_fill_of(__u64 id, struct rec_hdr *h, __u16 kind, __u16 size)
 {
 	h->time = bpf_ktime_get_ns();
@@ -109,24 +115,30 @@ static __always_inline void rec_fill(struct rec_hdr *h, __u16 kind, __u16 size)
 }
 
 /*
- * Space for a record of @size bytes, its header filled in; NULL when there is
- * none, which has then been counted. @size must be a constant.
+ * Space for a record of @size bytes of the task @id, its header filled in; NULL when there is none, which has then been
+ * counted. @size must be a constant. @t NULL: loss is counted, but not the task's.
  */
-static __always_inline void *rec_begin(struct task_state *t, __u32 class, __u16 kind, __u16 size)
+static __always_inline void *rec_begin_of(__u64 id, struct task_state *t, __u32 class, __u16 kind, __u16 size)
 {
 	struct rec_hdr *h = NULL;
 	void *ring = ring_of_this_cpu();
 
-	if (t->flags & TASK_HAS_LOST)
-		report_lost(t);
 	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
 		h = bpf_ringbuf_reserve(ring, size, 0);
 	if (!h) {
 		count_lost(t, class);
 		return NULL;
 	}
-	rec_fill(h, kind, size);
+	rec_fill_of(id, h, kind, size);
 	return h;
+}
+
+/* Of the current task. */
+static __always_inline void *rec_begin(struct task_state *t, __u32 class, __u16 kind, __u16 size)
+{
+	if (t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	return rec_begin_of(bpf_get_current_pid_tgid(), t, class, kind, size);
 }
 
 static __always_inline void rec_end(void *rec)

@@ -37,11 +37,6 @@ struct {
 	__type(value, __u32);
 } target_threads SEC(".maps");
 
-static __always_inline __u64 id_of(struct task_struct *task)
-{
-	return (__u64)task->tgid << 32 | (__u32)task->pid;
-}
-
 /* The record of @task, reserved; NULL: no space now. */
 static __always_inline struct rec_task_found *found_begin(struct task_struct *task)
 {

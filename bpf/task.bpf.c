@@ -121,17 +121,9 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
  */
 static __always_inline struct rec_task_name *name_of_another(struct task_struct *task)
 {
-	void *ring = ring_of_this_cpu();
-	struct rec_task_name *r = NULL;
+	struct rec_task_name *r = rec_begin_of(id_of(task), NULL, CLASS_TASK, REC_TASK_NAME, sizeof(*r));
 
-	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
-		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
-	if (!r) {
-		count_lost(NULL, CLASS_TASK);
-		return NULL;
-	}
-	rec_fill_of((__u64)task->tgid << 32 | (__u32)task->pid, &r->hdr, REC_TASK_NAME, sizeof(*r));
-	if (task->flags & PF_EXITING) {
+	if (r && task->flags & PF_EXITING) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		return NULL;
 	}
