@@ -269,10 +269,12 @@ static __always_inline void fds_text(struct file_scratch *s)
 	text_end(s, x, n);
 }
 
-/* Which calls have names that user space resolves: an open whose descriptor another thread has closed already, too. */
-static __always_inline bool needs_root(__u32 op, __s32 ret)
+/* Which calls have names that user space resolves: an open that has no path, since another thread has closed it, too. */
+static __always_inline bool needs_root(struct file_scratch *s, __u32 op)
 {
-	return (op >= FILE_RENAME && op <= FILE_UMOUNT) || (op == FILE_OPEN && !file_of(ret));
+	const struct rec_text *first = (void *)s->text;
+
+	return (op >= FILE_RENAME && op <= FILE_UMOUNT) || (op == FILE_OPEN && first->flags & TEXT_FAULT);
 }
 
 /* The record in @s, whose texts are all there. */
@@ -287,7 +289,7 @@ static __always_inline void send_file(struct task_state *t, struct file_scratch 
 	s->file.text_len = n;
 	s->file.ret = ret;
 	__builtin_memset(&s->file.root, 0, sizeof(s->file.root));
-	if (needs_root(op, ret))
+	if (needs_root(s, op))
 		fill_root(&s->file.root);
 	rec_send(t, CLASS_SYSCALL, REC_FILE, 0, &s->file.hdr, sizeof(s->file) + n,
 		 sizeof(s->file) + sizeof(s->text));
