@@ -169,5 +169,7 @@ int  bas_recount(int dirfd, const char *name, const char *why);
 int  bas_spool_create(struct bas_text **ret, const struct sink_args *args);
 /* Put it in its place. @is_torn: it may end within an event, which is cut off. */
 int  bas_spool_place(int spoolfd, int dirfd, const char *name, bool is_torn);
+/* Is the tag of a line, @len bytes, one of @names? NULL ends them. */
+bool bas_is_one_of(const char *const *names, const char *tag, size_t len);
 
 #endif

@@ -2,8 +2,8 @@
  * names.c - absolute paths from names, by walking the directories of the task's root as it is now.
  *
  * No root directory is kept open: that would keep its file system from being unmounted. It is remembered where one is,
- * by its path or by the last tasks that had it, or whose parent has it, and opened for one walk, if it is still the same. The walk is the
- * kernel's own (openat2), within that root; where it came to, /proc/self/fd says.
+ * by its path or by the last tasks that had it and their parents, and opened for one walk, if it is still the same. The
+ * walk is the kernel's own (openat2), within that root; where it came to, /proc/self/fd says.
  */
 #include <fcntl.h>
 #include <limits.h>

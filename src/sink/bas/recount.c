@@ -15,22 +15,7 @@ struct recount {
 	bool		  is_open;	/* the second half of a rename, link or mount comes, or is none of its own */
 };
 
-static bool is_tag(const char *tag, const char *name)
-{
-	size_t len = strlen(name);
-
-	return !strncmp(tag, name, len) && tag[len] == '|';
-}
-
-static bool is_one_of(const char *const *names, const char *tag)
-{
-	for (; *names; names++)
-		if (is_tag(tag, *names))
-			return true;
-	return false;
-}
-
-/* Does the line with @tag stand for an event? Each event has one that does. */
+/* Does the line with @tag stand for an event? Each event has one that does; no line of a string begins with such a tag. */
 static bool counts(struct recount *rc, const char *tag)
 {
 	static const char *const alone[] = {
@@ -43,14 +28,15 @@ static bool counts(struct recount *rc, const char *tag)
 		"RenameTo", "LinkTo", "RenameFailed", "LinkFailed", "MountFailed", "UmountFailed", NULL
 	};
 	bool was_open = rc->is_open;
+	size_t len = strcspn(tag, "|\n");
 
-	if (is_one_of(first, tag))
+	if (bas_is_one_of(first, tag, len))
 		return rc->is_open = true;
-	if (is_one_of(second, tag)) {
+	if (bas_is_one_of(second, tag, len)) {
 		rc->is_open = false;
 		return !was_open;
 	}
-	if (!is_one_of(alone, tag))
+	if (!bas_is_one_of(alone, tag, len))
 		return false;
 	rc->is_open = false;
 	return true;

@@ -27,7 +27,7 @@ int bas_spool_create(struct bas_text **ret, const struct sink_args *args)
 
 /* ---- where it ends ---- */
 
-static bool is_one_of(const char *const *names, const char *tag, size_t len)
+bool bas_is_one_of(const char *const *names, const char *tag, size_t len)
 {
 	for (; *names; names++)
 		if (strlen(*names) == len && !memcmp(*names, tag, len))
@@ -54,9 +54,9 @@ static enum line kind_of(const char *line, const char *end)
 	if (!bar)
 		return LINE_IS_WITHIN;
 	tag++;
-	if (is_one_of(ends, tag, bar - tag))
+	if (bas_is_one_of(ends, tag, bar - tag))
 		return LINE_ENDS;
-	return is_one_of(begins, tag, bar - tag) ? LINE_BEGINS : LINE_IS_WITHIN;
+	return bas_is_one_of(begins, tag, bar - tag) ? LINE_BEGINS : LINE_IS_WITHIN;
 }
 
 /* ---- is an event whole that no line of its own ends? ---- */
