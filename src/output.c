@@ -194,12 +194,19 @@ const char *output_sink_path(const struct output *o, unsigned i)
 	return o->place[i].path;
 }
 
+/* Has @ops gathered in the directory @spool? */
+static bool is_of(const char *spool, const struct sink_ops *ops)
+{
+	__cleanup(free_ptr) char *file = join(spool, "/", ops->spooled);
+
+	return file && is_there(file);
+}
+
 char *output_sink_spool(const struct output *o, unsigned i)
 {
-	const struct place *p = &o->place[i];
-	char *spool = p->spool_name ? join(p->path, SPOOL, "") : NULL;
+	char *spool = o->place[i].spool_name ? join(o->place[i].path, SPOOL, "") : NULL;
 
-	if (spool && !faccessat(p->file_dirfd, p->spool_name, F_OK, AT_SYMLINK_NOFOLLOW))
+	if (spool && is_of(spool, o->cfg->sink[i]))
 		return spool;
 	free(spool);
 	return NULL;
@@ -254,14 +261,6 @@ static char *find_spool(const char *path, const struct sink_ops *ops)
 	if (!found && file)
 		found = if_spool(join(file, SPOOL, ""));
 	return found;
-}
-
-/* Has @ops gathered in the directory @spool? */
-static bool is_of(const char *spool, const struct sink_ops *ops)
-{
-	__cleanup(free_ptr) char *file = join(spool, "/", ops->spooled);
-
-	return file && is_there(file);
 }
 
 /* "NAME" of "NAME.part" and "NAME.part.old", with another end if there is such a file already. */

@@ -64,6 +64,27 @@ for f in bas trace-dat; do
 	rm -rf mine*
 done
 
+# A filesystem that cannot rename without replacing: the same.
+mkdir under over
+if command -v bindfs > /dev/null && bindfs under over 2> /dev/null; then
+	for f in bas trace-dat; do
+		"$RECORDER" --format $f -o over/$f -- true 2> over.err
+		check "FUSE: the file comes ($f)" equal "$(stat -c %F under/$f) $(grep -c 'open it' over.err)" "regular file 1"
+		check "... and nothing is left beside it" [ ! -e under/$f.part ]
+		"$RECORDER" -q --format $f -o over/mine.$f -- sh -c "echo precious > over/mine.$f" 2> /dev/null
+		check "... what came meanwhile stays" equal "$(cat under/mine.$f)" precious
+	done
+	umount over
+else
+	skip "a recording on FUSE" "bindfs cannot mount here"
+fi
+
+# A limit on the size of files ends a text early: that is said beside it, with what it has.
+(ulimit -f 64; exec "$RECORDER" --format bas -o limited -- sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done; exit 5') 2> limited.err
+check "a limit on files: the program ends as it does" equal $? 5
+check "... the text is sound, and its .stats have as much as it has" sound limited
+check "... and why there is no more" grep -qx 'not whole: File too large' limited.stats
+
 # A full disk is said and counted, and the program goes on.
 if mkdir small && mount -t tmpfs -o size=256k none small 2>/dev/null; then
 	"$RECORDER" --strict -o small/data -- "$PROGRAMS/storm" 200000 > full.out 2> full.err

@@ -469,14 +469,15 @@ static int seal(int spoolfd, int dirfd, const char *name)
 /* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */
 static int td_close(struct sink *s)
 {
+	struct sink_args a = s->args;
 	int err, sealed;
 
-	td_spool_release(s->args.dirfd);
+	td_spool_release(a.dirfd);
 	err = write_all(s);
-	sealed = seal(s->args.dirfd, s->args.file_dirfd, s->args.file_name);
+	sealed = seal(a.dirfd, a.file_dirfd, a.file_name);
+	sink_destroy(s);			/* closes its files: on FUSE and NFS an open one keeps the directory */
 	if (!sealed)
-		outdir_remove(s->args.file_dirfd, s->args.spool_name);
-	sink_destroy(s);
+		outdir_remove(a.file_dirfd, a.spool_name);
 	return sealed ?: err;
 }
 
