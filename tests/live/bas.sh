@@ -3,7 +3,7 @@
 . "$LIVE/lib.sh"
 . "$LIVE/attached.sh"
 . "$LIVE/basjudge.sh"
-need python3 mkfifo
+need python3 mkfifo pgrep findmnt
 
 check "the judges find each damage and each difference" "$python" -B "$LIVE/basself.py"
 
