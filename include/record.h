@@ -390,6 +390,7 @@ enum file_op {
 	FILE_MOUNT,		/* ret; arg: flags; failed ones too [NAME NAME2 BASE2 TYPE; NAME, TYPE: not when NULL] */
 	FILE_UMOUNT,		/* ret; arg: flags; failed ones too [NAME2 BASE2] */
 	FILE_CLONE,		/* arg: flags with the exit signal in the low byte; comes right before its REC_TASK_NEW; ret < 0: failed */
+	FILE_RING,		/* ret: the descriptor of an io_uring: what goes through it makes no system calls, and no records */
 	FILE_OPS
 };
 

@@ -51,6 +51,7 @@ static const struct {
 	{ "umount2",	 { FILE_UMOUNT, FILE_FAILED_TOO, NO, NO, 0, CWD, NO, { 1, NO, NO }, 0 } },
 	{ "umount",	 { FILE_UMOUNT, FILE_FAILED_TOO, NO, NO, 0, CWD, NO, { NO, NO, NO }, 0 } },
 	{ "clone",	 { FILE_CLONE, FILE_FAILED_TOO, NONE, { NO, NO, NO }, 0 } },
+	{ "io_uring_setup", { FILE_RING, 0, NONE, { NO, NO, NO }, 0 } },
 	{ "clone3",	 { FILE_CLONE, FILE_FAILED_TOO | FILE_STRUCT, NONE, { NO, NO, NO }, 0 } },
 };
 

@@ -193,6 +193,45 @@ else
 	skip "a root of its own" "no mount namespace can be made here"
 fi
 
+# ---- what cannot be looked up, or told ----
+
+# A link leads to where its server has to be asked, and that is stopped: the run ends, and says so.
+no_answer() {
+	mkdir -p served serves
+	bindfs -f served serves 2> /dev/null & local server=$! status
+	until mountpoint -q serves; do sleep 0.05; done
+	kill -STOP $server
+	timeout -s KILL 10 "$RECORDER" --format bas -o waits.bas -- sh -c "ln -s $PWD/serves/never waits; exit 4" 2> waits.err
+	status=$?
+	kill -CONT $server
+	umount serves
+	wait $server
+	equal $status 4 && grep -q 'did not answer in time: 1$' waits.err && sound waits.bas --ended &&
+		equal "$(bas events waits.bas Symlink | grep -c "resolvedname")" 0
+}
+if command -v bindfs > /dev/null && mkdir -p tried && bindfs tried tried 2> /dev/null; then
+	umount tried
+	check "a file system that does not answer" no_answer
+else
+	skip "a file system that does not answer" "bindfs cannot mount here"
+fi
+
+cat > ring.py <<-'END'
+	import ctypes, os
+	libc = ctypes.CDLL(None, use_errno=True)
+	if libc.syscall(425, 1, ctypes.create_string_buffer(120)) < 0:
+	    raise SystemExit(os.strerror(ctypes.get_errno()))
+END
+if why=$(python3 ring.py 2>&1); then
+	rings() {
+		"$RECORDER" --format bas -o ring.bas -- python3 ring.py 2> ring.err
+		sound ring.bas --ended && grep -q "nothing of what was done by io_uring: 1 ring was made" ring.err
+	}
+	check "what goes through io_uring is not told, but that there is such" rings
+else
+	skip "what goes through io_uring" "$why"
+fi
+
 # ---- attached, killed, lost ----
 
 attached() {

@@ -4,6 +4,7 @@
  * The paths are in directories that are not there: so nothing of this machine comes into them.
  */
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -455,6 +456,30 @@ TEST(bas_a_rename_whose_error_tells_of_the_source_has_it)
 	plays(&d, pair(&d, FILE_RENAME, -ENOTDIR, "/no/a", "/no/b"));
 	CHECK_STR(lines(&d), "2:200 RenameFrom|fnamesize=5\n2:200 RF|/no/a\n2:200 RenameFailed|\n"
 			     "2:200 RenameFrom|fnamesize=5\n2:200 RF|/no/a\n2:200 RenameFailed|\n2:200 RenameFailed|\n");
+	basdesk_clear(&d);
+}
+
+static void renames_with(struct basdesk *d, unsigned flags)
+{
+	struct rec_file *r = pair(d, FILE_RENAME, -EINVAL, "/no/a", "/no/b");
+
+	r->arg[0] = flags;
+	r->arg[1] = 1;
+	plays(d, r);
+}
+
+/* What mv meets on FUSE; and flags that the kernel itself does not take. */
+TEST(bas_a_rename_with_flags_that_the_file_system_does_not_know_has_its_source)
+{
+	struct basdesk d;
+
+	basdesk_set(&d);
+	basdesk_start(&d);
+	renames_with(&d, RENAME_NOREPLACE);
+	renames_with(&d, RENAME_NOREPLACE | RENAME_EXCHANGE);
+	renames_with(&d, 8);
+	CHECK_STR(lines(&d), "2:200 Rename2From|fnamesize=5,flags=1\n2:200 RF|/no/a\n2:200 RenameFailed|\n"
+			     "2:200 RenameFailed|\n2:200 RenameFailed|\n");
 	basdesk_clear(&d);
 }
 

@@ -8,6 +8,7 @@
 #include "about.h"
 #include "base.h"
 #include "event.h"
+#include "log.h"
 #include "outdir.h"
 #include "sink.h"
 #include "sink/bas/bas.h"
@@ -142,6 +143,22 @@ static int recover(int spoolfd, int dirfd, const char *name)
 	return bas_spool_place(spoolfd, dirfd, name, true) ?: bas_recount(dirfd, name, "recorder was killed");
 }
 
+/* What the text cannot show, where that concerns somebody. */
+static void say_gaps(const struct sink *s)
+{
+	struct bas_names_failed failed = bas_names_failed(s->names);
+	const char *name = s->args.file_name;
+
+	bas_stats_say(s->stats, name);
+	if (s->rings)
+		warn("'%s' has nothing of what was done by io_uring: %lu ring%s", name, s->rings, s->rings == 1 ? " was made" : "s were made");
+	if (failed.late)
+		warn("names in '%s' that are as programs called them, for a file system did not answer in time: %lu", name, failed.late);
+	if (failed.denied)
+		warn("names in '%s' that are as programs called them, for recorder may not look there (a user's own FUSE mount?): %lu",
+		     name, failed.denied);
+}
+
 /* The spool goes once the file is in its place; else it stays, to be recovered later. */
 static int bas_close(struct sink *s)
 {
@@ -151,7 +168,7 @@ static int bas_close(struct sink *s)
 	if (!err && s->env)
 		err = bas_env_put(s->env, s->text);
 	err = bas_text_seal(s->text) ?: err;
-	bas_stats_say(s->stats, a->file_name);
+	say_gaps(s);
 	placed = bas_spool_place(a->dirfd, a->file_dirfd, a->file_name, err);
 	if (!placed)
 		outdir_remove(a->file_dirfd, a->spool_name);

@@ -10,6 +10,7 @@
  *	env.c		environments: --env-vars
  *	told.c		names and paths of a record
  *	names.c		names into paths
+ *	asker.c		a process that walks paths where a file system has to be asked
  *	text.c		lines, strings, times
  *	stats.c		what is counted of each CPU, and its file
  *	spool.c		the file, from the spool directory: at the end, or after recorder was killed
@@ -42,6 +43,7 @@ struct sink {
 	struct bas_tasks *tasks;
 	struct bas_stats *stats;
 	struct bas_env	 *env;
+	uint64_t	  rings;		/* of io_uring, made by recorded tasks */
 };
 
 /* What hangs on a task. */
@@ -125,8 +127,7 @@ int  bas_env_put(struct bas_env *env, struct bas_text *t);
 /* The texts of a record. */
 struct bas_told {
 	struct bas_names	*names;
-	const struct file_root	*root;
-	uint32_t		 tid;
+	struct bas_whose	 whose;
 	const char		*texts;
 	size_t			 len;
 };

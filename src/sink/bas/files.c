@@ -5,6 +5,7 @@
  * none (-ENODATA), and is counted. One that is not to be told returns UNTOLD.
  */
 #include <fcntl.h>
+#include <linux/fs.h>
 
 #include "base.h"
 #include "sink/bas/bas.h"
@@ -137,9 +138,15 @@ static int put_pair(const struct file_event *f, const struct pair *p, const char
 	return 0;
 }
 
+/* Flags of renameat2() that go together, <linux/fs.h>: what has others fails before it looks at a name. */
+static bool are_rename_flags(uint64_t flags)
+{
+	return !(flags & ~7ull) && !(flags & RENAME_EXCHANGE && flags & (RENAME_NOREPLACE | RENAME_WHITEOUT));
+}
+
 /*
  * Does the error say that the source was there? Of EXDEV it need not: but mv copies and removes it then. ENOTDIR is also
- * what a file gets whose new name ends in a slash.
+ * what a file gets whose new name ends in a slash; EINVAL what a file system gives that does not know the flags.
  */
 static bool tells_of_source(const struct file_event *f)
 {
@@ -152,6 +159,8 @@ static bool tells_of_source(const struct file_event *f)
 	case EPERM:
 	case EXDEV:
 		return true;
+	case EINVAL:
+		return f->r->op == FILE_RENAME && are_rename_flags(f->r->arg[0]);
 	case ENOTDIR:
 		return to && to->len && to->bytes[to->len - 1] == '/';
 	default:
@@ -164,7 +173,7 @@ static char *source_of(const struct file_event *f)
 {
 	__cleanup(free_ptr) char *from = bas_told_resolved(&f->d, FILE_TEXT_NAME, FILE_TEXT_BASE, NULL);
 
-	if (from && f->r->ret < 0 && !tells_of_source(f) && !bas_names_exists(f->s->names, &f->r->root, from))
+	if (from && f->r->ret < 0 && !tells_of_source(f) && !bas_names_exists(f->s->names, &f->d.whose, from))
 		return NULL;
 	return TAKE(from);
 }
@@ -192,7 +201,7 @@ static int put_symlink(const struct file_event *f)
 
 	if (!target || !link)
 		return -ENODATA;
-	leads = bas_names_follow(f->s->names, &f->r->root, f->r->hdr.tid, link);
+	leads = bas_names_follow(f->s->names, &f->d.whose, link);
 	begin(f);
 	if (leads)
 		bas_line(f->text, "Symlink|targetnamesize=%zu,resolvednamesize=%zu,linknamesize=%zu", strlen(target),
@@ -293,6 +302,7 @@ int bas_on_file(struct sink *s, struct bas_task *u, const struct event *ev)
 
 	if (f.r->op == FILE_CLONE)
 		return bas_on_clone(s, u, ev);
+	s->rings += f.r->op == FILE_RING;
 	if (s->args.options->implicit_closes)
 		err = bas_fds_on_file(s, u, ev);
 	if (err || !is_wanted(s, f.r->op))

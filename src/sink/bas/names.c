@@ -13,12 +13,15 @@
 #include <sys/syscall.h>
 
 #include "base.h"
+#include "clock.h"
+#include "sink/bas/asker.h"
 #include "sink/bas/names.h"
 #include "walked.h"
 
 #define ROOTS_MAX	256	/* known at a time; the oldest is forgotten */
 #define TIDS		4	/* tasks remembered of each */
 #define LEVELS_TRIED	16	/* directories above one that is gone */
+#define MEMOS		64	/* look-ups remembered; the oldest is forgotten */
 #define LINK_MAX_BYTES	(PATH_MAX + 1)
 
 struct root {
@@ -28,10 +31,24 @@ struct root {
 	uint32_t	 tid[TIDS];	/* who had it, or may have, the latest last */
 };
 
+/*
+ * Where a path led to when it was looked up. That holds for all that had been done by then, and a look-up less is good
+ * for more than speed: during one its file system cannot be unmounted.
+ */
+struct memo {
+	struct file_root root;
+	uint64_t	 time;		/* before the look-up */
+	char		*path, *found;	/* NULL: none yet */
+};
+
 struct bas_names {
 	struct root	 root[ROOTS_MAX];
 	unsigned	 count, next;
 	struct file_root own;
+	struct memo	 memo[MEMOS];
+	unsigned	 next_memo;
+	struct bas_asker *asker;
+	struct bas_names_failed failed;
 };
 
 static bool is_same_root(const struct file_root *a, const struct file_root *b)
@@ -44,7 +61,7 @@ static bool identify(int fd, const char *path, struct file_root *id, uint64_t *i
 {
 	struct statx sx = {};
 
-	if (statx(fd, path, AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_INO | STATX_MNT_ID, &sx) || !(sx.stx_mask & STATX_MNT_ID))
+	if (statx(fd, path, AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &sx) || !(sx.stx_mask & STATX_MNT_ID))
 		return false;
 	id->mnt_id = sx.stx_mnt_id;
 	id->ino = sx.stx_attributes & STATX_ATTR_MOUNT_ROOT ? 0 : sx.stx_ino;
@@ -67,15 +84,29 @@ int bas_names_create(struct bas_names **ret)
 
 	if (!n)
 		return -ENOMEM;
+	if (bas_asker_create(&n->asker)) {
+		free(n);
+		return -ENOMEM;
+	}
 	own_root(&n->own);
 	*ret = n;
 	return 0;
+}
+
+static void memo_free(struct memo *m)
+{
+	free(m->path);
+	free(m->found);
 }
 
 void bas_names_destroy(struct bas_names *n)
 {
 	for (unsigned i = 0; n && i < n->count; i++)
 		free(n->root[i].path);
+	for (unsigned i = 0; n && i < MEMOS; i++)
+		memo_free(&n->memo[i]);
+	if (n)
+		bas_asker_destroy(n->asker);
 	free(n);
 }
 
@@ -255,30 +286,27 @@ static char *tidy(const char *path)
 	return tidy;
 }
 
-/* What lies in the kernel's cache has just been walked by the task, and costs no filesystem a question. */
-static int walk(int rootfd, const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED };
-	int fd = syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
-
-	if (fd < 0 && errno == EAGAIN) {
-		how.resolve = RESOLVE_IN_ROOT;
-		fd = syscall(SYS_openat2, rootfd, path, &how, sizeof(how));
-	}
-	return fd;
-}
-
-/* A root directory while it is open. */
+/* A root directory, open from the first look-up on. */
 struct opened {
-	int		   fd;		/* -1: it could not be */
-	const struct root *root;
+	struct bas_names      *names;
+	const struct bas_whose *whose;
+	const struct root     *root;
+	int		       fd;
+	bool		       was_tried;
 };
 
-static struct opened open_for(struct bas_names *n, const struct file_root *id)
+static struct opened open_for(struct bas_names *n, const struct bas_whose *whose)
 {
-	const struct root *r = root_find(n, id);
+	return (struct opened){ n, whose, root_find(n, whose->root), -1, false };
+}
 
-	return (struct opened){ open_root(n, r), r };
+/* -1: it could not be opened. */
+static int opened_fd(struct opened *o)
+{
+	if (!o->was_tried)
+		o->fd = open_root(o->names, o->root);
+	o->was_tried = true;
+	return o->fd;
 }
 
 static void opened_close(struct opened *o)
@@ -286,17 +314,72 @@ static void opened_close(struct opened *o)
 	close_fd(&o->fd);
 }
 
-/* Where @path leads to, as the task calls it; NULL: nowhere, or it cannot be told. */
-static char *led_to(const struct opened *o, const char *path)
+/* What was found at @path after all that was done until then; NULL: nobody has looked. */
+static const char *recall(const struct opened *o, const char *path)
 {
-	__cleanup(close_fd) int fd = walk(o->fd, path);
-	char *found = fd >= 0 ? path_of_fd(fd) : NULL;
-	size_t len = strlen(o->root->path);
+	for (const struct memo *m = o->names->memo; m < o->names->memo + MEMOS; m++)
+		if (m->path && o->whose->time <= m->time && is_same_root(&m->root, o->whose->root) && !strcmp(m->path, path))
+			return m->found;
+	return NULL;
+}
+
+static void remember(struct opened *o, uint64_t time, const char *path, const char *found)
+{
+	struct memo *m = &o->names->memo[o->names->next_memo++ % MEMOS];
+
+	memo_free(m);
+	*m = (struct memo){ *o->whose->root, time, strdup(path), strdup(found) };
+	if (m->found)
+		return;
+	free(m->path);
+	m->path = NULL;
+}
+
+/*
+ * Where @path leads to, as recorder calls it. What lies in the kernel's cache has just been walked by the task, and is
+ * walked at once; what its file system has to be asked for, the asker walks.
+ */
+static char *walk(struct opened *o, const char *path, uint64_t flags)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED };
+	__cleanup(close_fd) int fd = opened_fd(o) >= 0 ? (int)syscall(SYS_openat2, o->fd, path, &how, sizeof(how)) : -1;
+	int err = fd < 0 ? -errno : 0;
+	char *found;
+
+	if (fd >= 0)
+		return path_of_fd(fd);
+	if (o->fd < 0)
+		return NULL;
+	found = err == -EAGAIN ? bas_ask(o->names->asker, o->fd, path, how.flags, RESOLVE_IN_ROOT, &err) : NULL;
+	o->names->failed.late += err == -ETIMEDOUT;
+	o->names->failed.denied += err == -EACCES;
+	return found;
+}
+
+static char *look_up(struct opened *o, const char *path)
+{
+	char *found = walk(o, path, 0);
+	size_t len = found ? strlen(o->root->path) : 0;
 
 	if (found && len && !strncmp(found, o->root->path, len) && (found[len] == '/' || !found[len]))
 		memmove(found, found + len, strlen(found + len) + 1);
 	if (found && !*found)
 		strcpy(found, "/");
+	return found;
+}
+
+/* Where @path leads to, as the task calls it; NULL: nowhere, or it cannot be told. */
+static char *led_to(struct opened *o, const char *path)
+{
+	const char *known = recall(o, path);
+	uint64_t now = clock_now();
+	char *found;
+
+	if (known)
+		return strdup(known);
+	found = look_up(o, path);
+	if (found)
+		remember(o, now, path, found);
 	return found;
 }
 
@@ -309,7 +392,7 @@ static void strip_slashes(char *path)
 		path[--len] = '\0';
 }
 
-static char *resolve_in(const struct opened *o, char *path)
+static char *resolve_in(struct opened *o, char *path)
 {
 	char *slash = strrchr(path, '/'), *last = slash + 1, *all;
 	__cleanup(free_ptr) char *dir = NULL;
@@ -325,13 +408,13 @@ static char *resolve_in(const struct opened *o, char *path)
 }
 
 /* Of a directory that is gone: what is left of the way to it, resolved, and the rest as it was called. */
-static char *resolve_gone(const struct opened *o, const char *path)
+static char *resolve_gone(struct opened *o, const char *path)
 {
 	__cleanup(free_ptr) char *way = tidy(path), *dir = NULL;
 	size_t len = way ? strlen(way) : 0;
 	char *all;
 
-	for (int level = 0; o->fd >= 0 && way && !dir && level < LEVELS_TRIED; level++) {
+	for (int level = 0; opened_fd(o) >= 0 && way && !dir && level < LEVELS_TRIED; level++) {
 		while (len && way[len - 1] != '/')
 			len--;
 		if (len < 2)
@@ -345,36 +428,40 @@ static char *resolve_gone(const struct opened *o, const char *path)
 	return asprintf(&all, "%s%s", strcmp(dir, "/") ? dir : "", way + len) < 0 ? NULL : all;
 }
 
-char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path, bool *is_gone)
+char *bas_names_resolve(struct bas_names *n, const struct bas_whose *whose, const char *path, bool *is_gone)
 {
-	__cleanup(opened_close) struct opened o = open_for(n, root);
-	__cleanup(free_ptr) char *whose = with_number(path, tid);
+	__cleanup(opened_close) struct opened o = open_for(n, whose);
+	__cleanup(free_ptr) char *all = with_number(path, whose->tid);
 	char *found;
 
-	if (!whose)
+	if (!all)
 		return NULL;
-	strip_slashes(whose);
-	found = o.fd >= 0 && *whose == '/' ? resolve_in(&o, whose) : NULL;
+	strip_slashes(all);
+	found = *all == '/' ? resolve_in(&o, all) : NULL;
 	if (is_gone)
 		*is_gone = !found;
-	return found ?: resolve_gone(&o, whose);
+	return found ?: resolve_gone(&o, all);
 }
 
-char *bas_names_follow(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path)
+char *bas_names_follow(struct bas_names *n, const struct bas_whose *whose, const char *path)
 {
-	__cleanup(opened_close) struct opened o = open_for(n, root);
-	__cleanup(free_ptr) char *whose = with_number(path, tid);
+	__cleanup(opened_close) struct opened o = open_for(n, whose);
+	__cleanup(free_ptr) char *all = with_number(path, whose->tid);
 
-	return whose && o.fd >= 0 ? led_to(&o, whose) : NULL;
+	return all ? led_to(&o, all) : NULL;
 }
 
-bool bas_names_exists(struct bas_names *n, const struct file_root *root, const char *path)
+bool bas_names_exists(struct bas_names *n, const struct bas_whose *whose, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	__cleanup(opened_close) struct opened o = open_for(n, root);
-	__cleanup(close_fd) int fd = o.fd >= 0 ? (int)syscall(SYS_openat2, o.fd, path, &how, sizeof(how)) : -1;
+	__cleanup(opened_close) struct opened o = open_for(n, whose);
+	__cleanup(free_ptr) char *found = walk(&o, path, O_NOFOLLOW);
 
-	return fd >= 0;
+	return found;
+}
+
+struct bas_names_failed bas_names_failed(const struct bas_names *n)
+{
+	return n->failed;
 }
 
 /* ---- paths that BPF has walked ---- */

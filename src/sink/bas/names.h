@@ -16,6 +16,13 @@
 
 struct bas_names;
 
+/* Who has done something with a name. */
+struct bas_whose {
+	const struct file_root *root;
+	uint32_t		tid;	/* who /proc/self is */
+	uint64_t		time;	/* ns, when: what has been looked up since holds for it */
+};
+
 int  bas_names_create(struct bas_names **ret);
 void bas_names_destroy(struct bas_names *n);
 
@@ -29,15 +36,22 @@ char *bas_names_join(const char *base, const char *name);
  * The canonical path of the directory that the absolute @path leads to, and its last component, which is not followed;
  * of one that ends in '.' or '..' all is resolved; a '/' behind it is left out. When its directory is not there any
  * more (*@is_gone, unless NULL), what is left of the way to it is resolved, and the rest is @path without doubled
- * slashes and dots. @tid: who /proc/self is. To be freed; NULL: no memory.
+ * slashes and dots. To be freed; NULL: no memory.
  */
-char *bas_names_resolve(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path, bool *is_gone);
+char *bas_names_resolve(struct bas_names *n, const struct bas_whose *whose, const char *path, bool *is_gone);
 
 /* Where all of @path leads to, its last component followed too; NULL: nowhere. To be freed. */
-char *bas_names_follow(struct bas_names *n, const struct file_root *root, uint32_t tid, const char *path);
+char *bas_names_follow(struct bas_names *n, const struct bas_whose *whose, const char *path);
+
+/* Look-ups that a file system did not answer in time, or that it does not allow to recorder: the names are as they were called. */
+struct bas_names_failed {
+	uint64_t late, denied;
+};
+
+struct bas_names_failed bas_names_failed(const struct bas_names *n);
 
 /* Is there something of the name @path, which bas_names_resolve() has given? */
-bool bas_names_exists(struct bas_names *n, const struct file_root *root, const char *path);
+bool bas_names_exists(struct bas_names *n, const struct bas_whose *whose, const char *path);
 
 /*
  * A walked path of a record, names leaf first, as text; "/" of nothing. What has no path is composed as the kernel

@@ -8,7 +8,7 @@ struct bas_told bas_told_of(struct sink *s, const struct event *ev)
 {
 	const struct rec_file *r = (const void *)ev->rec;
 
-	return (struct bas_told){ s->names, &r->root, r->hdr.tid, r->text, r->text_len };
+	return (struct bas_told){ s->names, { &r->root, r->hdr.tid, r->hdr.time }, r->text, r->text_len };
 }
 
 static const struct rec_text *next(const struct bas_told *d, const struct rec_text *x)
@@ -68,16 +68,34 @@ static char *absolute(const struct bas_told *d, unsigned name, unsigned base)
 	return bas_names_join(from, passed);
 }
 
+/* A name that is one component, of the directory that BPF has walked: nothing is to be looked up. NULL: it is not so. */
+static char *within(const struct bas_told *d, unsigned name, unsigned base)
+{
+	const struct rec_text *x = bas_told_text(d, name), *dir = bas_told_text(d, base);
+	__cleanup(free_ptr) char *passed = x ? strndup(x->bytes, x->len) : NULL, *from = NULL;
+
+	if (!passed || !*passed || strchr(passed, '/') || !strcmp(passed, ".") || !strcmp(passed, "..") ||
+	    !dir || dir->flags & (TEXT_OBJECT | TEXT_DELETED | TEXT_CUT))
+		return NULL;
+	from = bas_walked(dir, NULL);
+	return from ? bas_names_join(strcmp(from, "/") ? from : "", passed) : NULL;
+}
+
 char *bas_told_resolved(const struct bas_told *d, unsigned name, unsigned base, bool *is_gone)
 {
-	__cleanup(free_ptr) char *path = absolute(d, name, base);
+	char *plain = within(d, name, base);
+	__cleanup(free_ptr) char *path = plain ? NULL : absolute(d, name, base);
 
-	return path ? bas_names_resolve(d->names, d->root, d->tid, path, is_gone) : NULL;
+	if (plain && is_gone)
+		*is_gone = false;
+	if (plain)
+		return plain;
+	return path ? bas_names_resolve(d->names, &d->whose, path, is_gone) : NULL;
 }
 
 char *bas_told_followed(const struct bas_told *d, unsigned name, unsigned base)
 {
 	__cleanup(free_ptr) char *path = absolute(d, name, base);
 
-	return path ? bas_names_follow(d->names, d->root, d->tid, path) : NULL;
+	return path ? bas_names_follow(d->names, &d->whose, path) : NULL;
 }
