@@ -199,6 +199,8 @@ __noinline int file_walk(__u64 dentry, __u64 mnt, __u32 what)
 	/* Steps run out at names that move all the time: then it ends above the root, and is told as cut. */
 	if (s->walk.cut)
 		x->flags |= TEXT_CUT;
+	else if (s->walk.dentry != s->walk.root_dentry || s->walk.mnt != s->walk.root_mnt)
+		x->flags |= TEXT_OUTSIDE;
 	text_end(s, x, s->walk.len - begin);
 	return 0;
 }

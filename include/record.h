@@ -410,6 +410,7 @@ enum file_text {
 /* Further flags of a text. CUT of a walk: names at the root's end are missing; FAULT: it could not be walked. */
 #define TEXT_DELETED	4u	/* a walk: the file has no name any more, the walk is what it was */
 #define TEXT_OBJECT	8u	/* instead of a walk: struct file_object */
+#define TEXT_OUTSIDE	16u	/* a walk: it did not come to the task's root, but to that of a mount above or beside it */
 
 /* What has no path: a pipe, a socket, an anonymous inode, a namespace. */
 struct file_object {

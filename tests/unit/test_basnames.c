@@ -98,25 +98,87 @@ TEST(basnames_many_look_ups)
 	desk_clear(&d);
 }
 
+/* The kernel's own links are followed where the task that gives the name is. */
+TEST(basnames_a_link_of_proc_leads_where_the_task_is)
+{
+	struct desk d;
+	char path[4][256];
+	int fd;
+
+	desk_set(&d);
+	fd = open(".", O_RDONLY);
+	CHECK(fd >= 0 && !symlink("one", "link"));
+	snprintf(path[0], sizeof(path[0]), "/proc/self/cwd/link/x");
+	snprintf(path[1], sizeof(path[1]), "/proc/thread-self/root%s/link/x", d.dir);
+	snprintf(path[2], sizeof(path[2]), "/proc/self/fd/%d/link/x", fd);
+	snprintf(path[3], sizeof(path[3]), "/dev/fd/%d/link/../one//x", fd);
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
+		__cleanup(free_ptr) char *found = bas_names_resolve(d.names, &d.whose, path[i], NULL);
+
+		CHECK(found && !strncmp(found, d.dir, strlen(d.dir)));
+		CHECK_STR(found + strlen(d.dir), "/one/x");
+	}
+	close(fd);
+	desk_clear(&d);
+}
+
+/* A record's texts: NAME, and BASE, which is the desk's folder and @more below it, with @flags. */
+static struct bas_told texts_of(struct desk *d, char texts[512], const char *name, const char *more, unsigned flags)
+{
+	struct rec_text *x = (void *)texts;
+	size_t at;
+
+	memset(texts, 0, 512);
+	*x = (struct rec_text){ .arg = FILE_TEXT_NAME, .len = strlen(name) };
+	memcpy(x->bytes, name, x->len);
+	at = sizeof(*x) + ROUND_UP(x->len, 4);
+	x = (void *)(texts + at);
+	*x = (struct rec_text){ .arg = FILE_TEXT_BASE, .flags = flags };
+	x->len = snprintf(x->bytes, 100, "%s%s%s%ctmp", more, *more ? "|" : "", d->dir + strlen("/tmp/"), 0) + 1;
+	if (*more)
+		x->bytes[strlen(more)] = '\0';
+	return (struct bas_told){ d->names, d->whose, texts, at + sizeof(*x) + ROUND_UP(x->len, 4) };
+}
+
+static void resolves(struct desk *d, const struct bas_told *t, const char *want)
+{
+	__cleanup(free_ptr) char *found = bas_told_resolved(t, FILE_TEXT_NAME, FILE_TEXT_BASE, NULL);
+
+	CHECK(found && !strncmp(found, d->dir, strlen(d->dir)));
+	CHECK_STR(found + strlen(d->dir), want);
+}
+
 /* The directory of a name that is one component is what BPF has walked, and is not looked up: "link" would be followed. */
 TEST(basnames_a_plain_name_lies_in_its_directory)
 {
-	char texts[512] = "";
-	struct rec_text *x = (void *)texts;
 	struct desk d;
 	struct bas_told t;
-	__cleanup(free_ptr) char *found = NULL, *want = NULL;
+	char texts[512];
 
 	desk_set(&d);
 	CHECK(!symlink("one", "link"));
-	*x = (struct rec_text){ .arg = FILE_TEXT_NAME, .len = 1 };
-	memcpy(x->bytes, "x", 1);
-	x = (void *)(texts + 8);
-	*x = (struct rec_text){ .arg = FILE_TEXT_BASE };
-	x->len = snprintf(x->bytes, 100, "link%c%s%ctmp", 0, d.dir + strlen("/tmp/"), 0) + 1;
-	t = (struct bas_told){ d.names, d.whose, texts, 8 + sizeof(*x) + ROUND_UP(x->len, 4) };
-	found = bas_told_resolved(&t, FILE_TEXT_NAME, FILE_TEXT_BASE, NULL);
-	CHECK(asprintf(&want, "%s/link/x", d.dir) > 0);
-	CHECK_STR(found, want);
+	t = texts_of(&d, texts, "x", "link", 0);
+	resolves(&d, &t, "/link/x");
+	t = texts_of(&d, texts, "./x", "link", 0);
+	resolves(&d, &t, "/one/x");
+	desk_clear(&d);
+}
+
+/* What the task's root does not lead to is not looked up there: it may have another of that path. */
+TEST(basnames_a_name_outside_the_root_is_as_it_was_called)
+{
+	__cleanup(free_ptr) char *followed = NULL;
+	struct desk d;
+	struct bas_told t;
+	char texts[512];
+
+	desk_set(&d);
+	CHECK(!symlink("one", "link"));
+	t = texts_of(&d, texts, "link/./x", "", 0);
+	resolves(&d, &t, "/one/x");
+	t = texts_of(&d, texts, "link/./x", "", TEXT_OUTSIDE);
+	resolves(&d, &t, "/link/x");
+	followed = bas_told_followed(&t, FILE_TEXT_NAME, FILE_TEXT_BASE);
+	CHECK(!followed);
 	desk_clear(&d);
 }

@@ -260,8 +260,8 @@ static char *with_number(const char *path, uint32_t tid)
 	return strdup(path);
 }
 
-/* Doubled slashes, "." and ".." done away with, nothing looked up: what can be said of a directory that is gone. */
-static char *tidy(const char *path)
+/* What can be said of a directory that is gone. */
+char *bas_names_tidy(const char *path)
 {
 	char *tidy = malloc(strlen(path) + 2), *to = tidy;
 
@@ -383,6 +383,49 @@ static char *led_to(struct opened *o, const char *path)
 	return found;
 }
 
+/* The bytes of "/proc/N/cwd", "/proc/N/task/N/fd/N" and their like that @path begins with, before another '/'; 0: none. */
+static size_t magic_part(const char *path)
+{
+	static const char *const forms[] = {
+		"/proc/%*u/cwd%n", "/proc/%*u/root%n", "/proc/%*u/fd/%*u%n",
+		"/proc/%*u/task/%*u/cwd%n", "/proc/%*u/task/%*u/root%n", "/proc/%*u/task/%*u/fd/%*u%n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		int len = 0;
+
+		if (sscanf(path, forms[i], &len) >= 0 && len && path[len] == '/')
+			return len;
+	}
+	return 0;
+}
+
+/*
+ * A link of the kernel's own leads where its process is: no walk within a root goes there. @path, or to be freed instead
+ * where it leads now.
+ */
+static char *through_magic(const struct opened *o, char *path)
+{
+	size_t len = magic_part(path), root = o->root ? strlen(o->root->path) : 0;
+	char to[LINK_MAX_BYTES], *all;
+	ssize_t n;
+
+	if (!len || !o->root)
+		return path;
+	path[len] = '\0';
+	n = readlink(path, to, sizeof(to) - 1);
+	path[len] = '/';
+	if (n <= 0 || to[0] != '/')
+		return path;
+	to[n] = '\0';
+	if (strncmp(to, o->root->path, root) || (root && to[root] != '/' && to[root]))
+		return path;
+	if (asprintf(&all, "%s%s", to + root, path + len) < 0)
+		return path;
+	free(path);
+	return all;
+}
+
 /* A '/' at the end asks for a directory: where it is not one, nothing has been done; a link is none. */
 static void strip_slashes(char *path)
 {
@@ -410,7 +453,7 @@ static char *resolve_in(struct opened *o, char *path)
 /* Of a directory that is gone: what is left of the way to it, resolved, and the rest as it was called. */
 static char *resolve_gone(struct opened *o, const char *path)
 {
-	__cleanup(free_ptr) char *way = tidy(path), *dir = NULL;
+	__cleanup(free_ptr) char *way = bas_names_tidy(path), *dir = NULL;
 	size_t len = way ? strlen(way) : 0;
 	char *all;
 
@@ -436,6 +479,7 @@ char *bas_names_resolve(struct bas_names *n, const struct bas_whose *whose, cons
 
 	if (!all)
 		return NULL;
+	all = through_magic(&o, all);
 	strip_slashes(all);
 	found = *all == '/' ? resolve_in(&o, all) : NULL;
 	if (is_gone)
@@ -448,6 +492,8 @@ char *bas_names_follow(struct bas_names *n, const struct bas_whose *whose, const
 	__cleanup(opened_close) struct opened o = open_for(n, whose);
 	__cleanup(free_ptr) char *all = with_number(path, whose->tid);
 
+	if (all)
+		all = through_magic(&o, all);
 	return all ? led_to(&o, all) : NULL;
 }
 

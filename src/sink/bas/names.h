@@ -32,6 +32,9 @@ void bas_names_root(struct bas_names *n, const struct file_root *root, uint32_t 
 /* @base and @name with a '/' between; @name alone when it begins with one, or there is no @base. Nothing is normalised. */
 char *bas_names_join(const char *base, const char *name);
 
+/* Doubled slashes, "." and ".." done away with, nothing looked up. */
+char *bas_names_tidy(const char *path);
+
 /*
  * The canonical path of the directory that the absolute @path leads to, and its last component, which is not followed;
  * of one that ends in '.' or '..' all is resolved; a '/' behind it is left out. When its directory is not there any

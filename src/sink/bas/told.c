@@ -68,6 +68,14 @@ static char *absolute(const struct bas_told *d, unsigned name, unsigned base)
 	return bas_names_join(from, passed);
 }
 
+/* Does the name begin at a directory that its task's root does not lead to? The root may have another of the same path. */
+static bool is_outside(const struct bas_told *d, unsigned name, unsigned base)
+{
+	const struct rec_text *x = bas_told_text(d, name), *dir = bas_told_text(d, base);
+
+	return x && x->bytes[0] != '/' && dir && dir->flags & TEXT_OUTSIDE;
+}
+
 /* A name that is one component, of the directory that BPF has walked: nothing is to be looked up. NULL: it is not so. */
 static char *within(const struct bas_told *d, unsigned name, unsigned base)
 {
@@ -90,12 +98,14 @@ char *bas_told_resolved(const struct bas_told *d, unsigned name, unsigned base, 
 		*is_gone = false;
 	if (plain)
 		return plain;
+	if (path && is_outside(d, name, base))
+		return bas_names_tidy(path);
 	return path ? bas_names_resolve(d->names, &d->whose, path, is_gone) : NULL;
 }
 
 char *bas_told_followed(const struct bas_told *d, unsigned name, unsigned base)
 {
-	__cleanup(free_ptr) char *path = absolute(d, name, base);
+	__cleanup(free_ptr) char *path = is_outside(d, name, base) ? NULL : absolute(d, name, base);
 
 	return path ? bas_names_follow(d->names, &d->whose, path) : NULL;
 }
