@@ -41,8 +41,11 @@ int outdir_file(int *dirfd, char **name, const char *path, bool (*is_ours)(int f
  */
 int outdir_place(int fromdir, const char *from, int dirfd, const char *name);
 
-/* Remove the directory @name of @parent and what is in it, if it is ours. Returns 0 or a negative errno, silently. */
-int outdir_remove(int parent, const char *name);
+/*
+ * Remove the directory open at @dirfd, which @parent has as @name, and what is in it, if it is ours. -ESTALE: another
+ * has the name by now. Returns 0 or a negative errno, silently.
+ */
+int outdir_remove(int parent, const char *name, int dirfd);
 
 /* It carries our mark, or its file `info` begins as uftrace's do. */
 bool outdir_is_ours(int dirfd);

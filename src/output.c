@@ -202,11 +202,23 @@ static bool is_of(const char *spool, const struct sink_ops *ops)
 	return file && is_there(file);
 }
 
+/* A file of that name made way before, and none is put in place of one that came since. */
+bool output_has_come(const struct output *o, unsigned i)
+{
+	const struct place *p = &o->place[i];
+	__cleanup(close_fd) int fd = -1;
+
+	if (!p->file_name)
+		return true;
+	fd = openat(p->file_dirfd, p->file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 && o->cfg->sink[i]->is_ours(fd);
+}
+
 char *output_sink_spool(const struct output *o, unsigned i)
 {
 	char *spool = o->place[i].spool_name ? join(o->place[i].path, SPOOL, "") : NULL;
 
-	if (spool && is_of(spool, o->cfg->sink[i]))
+	if (spool && !output_has_come(o, i) && is_of(spool, o->cfg->sink[i]))
 		return spool;
 	free(spool);
 	return NULL;
@@ -228,7 +240,7 @@ void output_give_up(const struct output *o, unsigned i)
 	const struct place *p = &o->place[i];
 
 	if (p->spool_name)
-		outdir_remove(p->file_dirfd, p->spool_name);
+		outdir_remove(p->file_dirfd, p->spool_name, p->dirfd);
 }
 
 void output_summary(const struct output *o)
@@ -317,7 +329,7 @@ static int seal(const struct sink_ops *ops, const char *spool, const char *path)
 	err = ops->recover(fd, dirfd, name);
 	if (err)
 		return not_sealed(err, spool);
-	err = outdir_remove(dirfd, slash ? slash + 1 : spool);
+	err = outdir_remove(dirfd, slash ? slash + 1 : spool, fd);
 	if (err)
 		warn("cannot remove '%s': %s", spool, strerror(-err));
 	return 0;

@@ -21,6 +21,8 @@ const char *output_usual_path(const struct config *cfg);	/* what PATH will be */
 const char *output_path(const struct output *o);
 int	    output_dirfd(const struct output *o);			/* where raw goes; lent */
 const char *output_sink_path(const struct output *o, unsigned i);	/* of cfg->sink[i] */
+/* Is what cfg->sink[i] has written at its path? */
+bool	    output_has_come(const struct output *o, unsigned i);
 /* The spool directory of a sink whose file did not come to its place; to be freed. NULL: it did, or there is none. */
 char	   *output_sink_spool(const struct output *o, unsigned i);
 void	    output_sink_args(const struct output *o, unsigned i, struct sink_args *args);

@@ -458,7 +458,9 @@ static void say_place(const struct recording *r, unsigned i)
 	char command[4096];
 	int n = snprintf(command, sizeof(command), r->cfg->sink[i]->open_with, output_sink_path(r->output, i));
 
-	if (spool)
+	if (!spool && !output_has_come(r->output, i))
+		say("'%s' could not be written", output_sink_path(r->output, i));
+	else if (spool)
 		say("what there is of it lies in '%s': recorder --recover '%s' seals it", spool, spool);
 	else if (n < (int)sizeof(command))
 		say("open it: %s", command);
@@ -469,11 +471,8 @@ static bool has_come(const struct recording *r)
 {
 	bool has = r->cfg->raw;
 
-	for (unsigned i = 0; i < r->cfg->sink_count && !has; i++) {
-		__cleanup(free_ptr) char *spool = output_sink_spool(r->output, i);
-
-		has = !spool;
-	}
+	for (unsigned i = 0; i < r->cfg->sink_count && !has; i++)
+		has = output_has_come(r->output, i);
 	return has;
 }
 

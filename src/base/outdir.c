@@ -94,8 +94,11 @@ static bool is_empty(int dirfd)
 	return d && !next_entry(d) && !errno;
 }
 
-/* Remove what is in @dirfd. A link is removed, not followed; another file system is not entered. */
-static int empty_dir(int dirfd, dev_t dev, int depth)
+/*
+ * Remove what is in @dirfd, which @top is or is the top of. A link is removed, not followed; another file system is not
+ * entered, nor another's directory: whoever owns the top might have had one moved there that only its owner may empty.
+ */
+static int empty_dir(int dirfd, const struct stat *top, int depth)
 {
 	__cleanup(close_dir) DIR *d = entries(dirfd);
 	const char *name;
@@ -114,9 +117,11 @@ static int empty_dir(int dirfd, dev_t dev, int depth)
 		sub = open_dir(dirfd, name);
 		if (sub < 0 || fstat(sub, &st))
 			return -errno;
-		if (st.st_dev != dev || !depth)
+		if (st.st_dev != top->st_dev || !depth)
 			return -EXDEV;
-		err = empty_dir(sub, dev, depth - 1);
+		if (st.st_uid != top->st_uid)
+			return -EPERM;
+		err = empty_dir(sub, top, depth - 1);
 		if (err)
 			return err;
 		if (unlinkat(dirfd, name, AT_REMOVEDIR))
@@ -138,6 +143,12 @@ static bool names(const struct outdir *o, const char *name, const struct stat *s
 	return !fstatat(o->parent, name, &now, AT_SYMLINK_NOFOLLOW) && is_same(&now, st);
 }
 
+/* Root's own may make way, but what is removed is the user's. */
+static bool may_touch(const struct outdir *o, const struct stat *st, const char *suffix)
+{
+	return st->st_uid == o->uid || (!*suffix && st->st_uid == geteuid());
+}
+
 /* Open the directory @name that is in the way, if it is one we may touch. Says why not. */
 static int open_present(const struct outdir *o, int *ret, const char *name, const char *suffix,
 			struct stat *st)
@@ -154,7 +165,7 @@ static int open_present(const struct outdir *o, int *ret, const char *name, cons
 		hint("-o DIR with another name");
 		return -ENOTDIR;
 	}
-	if (st->st_uid != o->uid && st->st_uid != geteuid()) {
+	if (!may_touch(o, st, suffix)) {
 		fail(0, "will not touch '%s%s': it belongs to another user", o->path, suffix);
 		hint("-o DIR with a directory of your own");
 		return -EPERM;
@@ -187,7 +198,7 @@ static int remove_old(const struct outdir *o)
 	if (!is_empty(fd)) {
 		if (!o->is_ours(fd))
 			return refuse(o, ".old");
-		err = empty_dir(fd, st.st_dev, TREE_DEPTH);
+		err = empty_dir(fd, &st, TREE_DEPTH);
 		if (err)
 			return fail(err, "cannot remove what is in '%s.old'", o->path);
 	}
@@ -354,7 +365,7 @@ static int check_file(const struct outdir *o, const char *name, const char *suff
 		hint("-o FILE with another name");
 		return -EISDIR;
 	}
-	if (st->st_uid != o->uid && st->st_uid != geteuid()) {
+	if (!may_touch(o, st, suffix)) {
 		fail(0, "will not touch '%s%s': it belongs to another user", o->path, suffix);
 		hint("-o FILE in a directory of your own");
 		return -EPERM;
@@ -419,15 +430,17 @@ int outdir_place(int fromdir, const char *from, int dirfd, const char *name)
 	return renameat(fromdir, from, dirfd, name) ? -errno : 0;
 }
 
-int outdir_remove(int parent, const char *name)
+int outdir_remove(int parent, const char *name, int dirfd)
 {
-	__cleanup(close_fd) int fd = open_dir(parent, name);
+	struct outdir o = { .parent = parent };
 	struct stat st;
 	int err;
 
-	if (fd < 0 || fstat(fd, &st) || !outdir_is_ours(fd))
-		return fd < 0 ? -errno : -EPERM;
-	err = empty_dir(fd, st.st_dev, TREE_DEPTH);
+	if (fstat(dirfd, &st))
+		return -errno;
+	if (!outdir_is_ours(dirfd) || !names(&o, name, &st))
+		return -ESTALE;
+	err = empty_dir(dirfd, &st, TREE_DEPTH);
 	if (!err && unlinkat(parent, name, AT_REMOVEDIR))
 		err = -errno;
 	return err;

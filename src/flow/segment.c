@@ -134,13 +134,20 @@ int segment_checkpoint(struct segment *s)
 	return 0;
 }
 
+static int not_finished(const struct sink_ops *ops, int err)
+{
+	if (err == -EBADMSG || err == -ENOENT)
+		return fail(0, "format '%s' could not be finished: what was gathered of it is gone, or was changed", ops->name), err;
+	return fail(err, "format '%s' could not be finished", ops->name);
+}
+
 int segment_close(struct segment *s)
 {
 	for (struct open_sink *o = s->open; o < s->open + s->count; o++) {
 		int err = o->sink ? o->ops->close(TAKE(o->sink)) : 0;
 
 		if (err && !s->err)
-			s->err = fail(err, "format '%s' could not be finished", o->ops->name);
+			s->err = not_finished(o->ops, err);
 	}
 	return s->err;
 }

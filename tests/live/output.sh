@@ -64,6 +64,21 @@ for f in bas trace-dat; do
 	rm -rf mine*
 done
 
+# What gathers is known by itself, not by its name: who exchanges it loses nothing, and has no root remove anything.
+for f in bas trace-dat; do
+	"$RECORDER" --format $f -o mine -- sh -c 'mv mine.part away && mkdir mine.part && touch mine.part/.recorder mine.part/precious' 2> mine.err
+	check "a spool directory that was exchanged: the file comes ($f)" equal "$(stat -c %F mine) $(grep -c 'open it' mine.err)" "regular file 1"
+	check "... what has its name stays" [ -e mine.part/precious ]
+	rm -rf mine* away
+done
+"$RECORDER" --format bas -o mine -- sh -c 'rm mine.part/*' 2> mine.err
+check "what gathers is taken away: nobody says that it was written" equal "$(grep -cE "wrote|open it" mine.err)" 0
+check "... but what has become of it" grep -q "'mine' could not be written" mine.err
+"$RECORDER" --strict --format trace-dat -o mine -- sh -c 'rm mine.part/*' 2> mine.err
+check "... of one CPU: --strict says so" equal $? 3
+check "... and recorder how much, not that nothing is lost" equal "$(grep -cE "'mine': [0-9]+ bytes of events are gone|lost: nothing" mine.err)" 1
+rm -rf mine*
+
 # A filesystem that cannot rename without replacing: the same.
 mkdir under over
 if command -v bindfs > /dev/null && bindfs under over 2> /dev/null; then

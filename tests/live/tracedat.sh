@@ -166,7 +166,7 @@ check "... with what was recorded until then" [ "$(report killed.dat.recovered |
 spooled=$(ls -S cut.dat.part/cpu* | head -n 1)
 truncate -s -9 "$spooled"
 "$RECORDER" --recover cut.dat.part > recover.out 2>&1
-check "... and says what of it was cut short" grep -qE "'cut.dat': [0-9]+ bytes of events were cut short or damaged" recover.out
+check "... and says what of it was cut short" grep -qE "'cut.dat': [0-9]+ bytes of events are gone, were cut short or damaged" recover.out
 dat torn.dat --no-functions -- true
 mkdir torn.dat.part && touch torn.dat.part/.recorder
 "$RECORDER" --recover torn.dat.part/ > recover.out 2>&1

@@ -415,6 +415,37 @@ TEST(outdir_removes_links_in_an_older_recording_and_not_what_they_name)
 	check_file("photos/cat", "cat");
 }
 
+/* Whoever had it moved there could not have removed it. */
+TEST(outdir_removes_no_directory_of_another_within_an_older_recording)
+{
+	IN_NEW_DIR;
+	if (geteuid())
+		SKIP("only root can give a directory to another");
+	CHECK(create("rec") == 0 && create("rec") == 0);
+	CHECK(mkdir("rec.old/theirs", 0755) == 0 && chown("rec.old/theirs", 1, 1) == 0);
+	put_file("rec.old/theirs/cat", "cat");
+	CHECK_INT(create("rec"), -EPERM);
+	check_file("rec.old/theirs/cat", "cat");
+}
+
+TEST(outdir_removes_what_was_opened_and_not_what_has_its_name)
+{
+	IN_NEW_DIR;
+	int dirfd = -1, parent = open(".", O_PATH);
+
+	CHECK(outdir_create(&dirfd, "spool", NULL, getuid(), getgid()) == 0);
+	CHECK(rename("spool", "away") == 0 && mkdir("spool", 0700) == 0);
+	put_file("spool/" OUTDIR_MARK, "");
+	put_file("spool/cat", "cat");
+	CHECK_INT(outdir_remove(parent, "spool", dirfd), -ESTALE);
+	check_file("spool/cat", "cat");
+	CHECK(rename("spool", "other") == 0 && rename("away", "spool") == 0);
+	CHECK_INT(outdir_remove(parent, "spool", dirfd), 0);
+	CHECK_INT(access("spool", F_OK), -1);
+	close(dirfd);
+	close(parent);
+}
+
 /* What somebody else who may write in the parent could do meanwhile. */
 static void *exchange_names(void *stop)
 {

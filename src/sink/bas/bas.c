@@ -171,7 +171,7 @@ static int bas_close(struct sink *s)
 	say_gaps(s);
 	placed = bas_spool_place(a->dirfd, a->file_dirfd, a->file_name, err);
 	if (!placed)
-		outdir_remove(a->file_dirfd, a->spool_name);
+		outdir_remove(a->file_dirfd, a->spool_name, a->dirfd);
 	if (!placed && err)			/* what was counted is not what has come to the file */
 		(void)bas_recount(a->file_dirfd, a->file_name, strerror(-err));
 	else if (!placed)

@@ -3,8 +3,8 @@
  * killed leaves what it takes to seal the rest.
  *
  * The file: u64 magic; u32 how many CPUs; u32 bytes of the codec's name, and it; then blocks of u32 id, u32
- * zero, u64 bytes, and those: the six metadata sections by their numbers, and under TD_OPTIONS the options but for
- * those that seal.c adds.
+ * zero, u64 bytes, and those: the six metadata sections by their numbers, under TD_OPTIONS the options but for
+ * those that seal.c adds, under TD_BUFFER for each CPU how many bytes its spool file had, as u64.
  */
 #include <sys/utsname.h>
 
@@ -105,6 +105,25 @@ static int write_options(struct out *o, const struct td_meta_args *a)
 	return td_names_maps(o, a->names);
 }
 
+static int write_sizes(struct out *o, const struct td_meta_args *a)
+{
+	for (unsigned cpu = 0; cpu < a->cpus; cpu++)
+		out_u64(o, a->lane[cpu] ? td_lane_bytes(a->lane[cpu]) : 0);
+	return out_error(o);
+}
+
+static int write_content(struct out *o, uint32_t id, const struct td_meta_args *a)
+{
+	switch (id) {
+	case TD_OPTIONS:
+		return write_options(o, a);
+	case TD_BUFFER:
+		return write_sizes(o, a);
+	default:
+		return write_section(o, id, a);
+	}
+}
+
 static int write_block(struct out *o, uint32_t id, const struct td_meta_args *a)
 {
 	struct out *block;
@@ -112,7 +131,7 @@ static int write_block(struct out *o, uint32_t id, const struct td_meta_args *a)
 
 	if (err)
 		return err;
-	err = id == TD_OPTIONS ? write_options(block, a) : write_section(block, id, a);
+	err = write_content(block, id, a);
 	out_u32(o, id);
 	out_u32(o, 0);
 	out_u64(o, out_tell(block));
@@ -136,6 +155,7 @@ int td_meta_write(const struct td_meta_args *a, int spoolfd)
 	for (uint32_t id = TD_HEADER_INFO; id < TD_METAS_END && !err; id++)
 		err = write_block(o, id, a);
 	err = err ?: write_block(o, TD_OPTIONS, a);
+	err = err ?: write_block(o, TD_BUFFER, a);
 	err = err ?: out_seal(o);
 	out_destroy(o);
 	return err;

@@ -21,7 +21,7 @@ struct td_meta {
 	void	       *all;
 	uint32_t	cpus;
 	const struct td_codec *codec;
-	struct td_block section[TD_METAS_END];	/* by enum td_section; TD_OPTIONS too */
+	struct td_block section[TD_METAS_END];	/* by enum td_section; TD_OPTIONS and TD_BUFFER too, the latter not of older ones */
 };
 
 #endif

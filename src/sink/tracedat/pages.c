@@ -72,6 +72,11 @@ const struct td_stat *td_lane_stat(const struct td_lane *l)
 	return &l->stat;
 }
 
+uint64_t td_lane_bytes(const struct td_lane *l)
+{
+	return out_tell(l->out);
+}
+
 static void put_u32(uint8_t *to, uint32_t v)
 {
 	memcpy(to, &v, sizeof(v));

@@ -291,6 +291,14 @@ static uint64_t copy(struct sealing *s, int from, uint64_t len)
 	return at;
 }
 
+/* What @cpu's file had at the last checkpoint, at least. */
+static uint64_t had(const struct sealing *s, unsigned cpu)
+{
+	const struct td_block *b = &s->meta.section[TD_BUFFER];
+
+	return cpu < b->len / sizeof(uint64_t) ? get_u64((const uint8_t *)b->data + cpu * sizeof(uint64_t)) : 0;
+}
+
 /* Of one CPU, at s->at; returns the bytes it takes there. */
 static uint64_t put_cpu(struct sealing *s, unsigned cpu)
 {
@@ -302,10 +310,8 @@ static uint64_t put_cpu(struct sealing *s, unsigned cpu)
 
 	snprintf(name, sizeof(name), "cpu%u", cpu);
 	fd = open_spooled(s->spoolfd, name, O_RDWR, &size);
-	if (fd < 0)
-		return 0;
-	whole = whole_part(fd, size, UINT64_MAX, is_packed, &chunks);
-	s->missing.torn += size - whole;
+	whole = fd < 0 ? 0 : whole_part(fd, size, UINT64_MAX, is_packed, &chunks);
+	s->missing.torn += MAX(size, had(s, cpu)) - whole;
 	if (!whole)
 		return 0;
 	if (is_packed)

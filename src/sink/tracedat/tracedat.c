@@ -452,33 +452,40 @@ static int td_checkpoint(struct sink *s)
 	return s->has_news ? write_all(s) : 0;
 }
 
-static int seal(int spoolfd, int dirfd, const char *name)
+static int seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing)
 {
-	struct td_missing missing;
-	int err = td_seal(spoolfd, dirfd, name, &missing);
+	int err = td_seal(spoolfd, dirfd, name, missing);
 
 	if (err)
 		return err;
-	if (missing.cut)
-		warn("'%s': the disk is full, %lu bytes of events had no place", name, missing.cut);
-	if (missing.torn)
-		warn("'%s': %lu bytes of events were cut short or damaged, and are not in it", name, missing.torn);
+	if (missing->cut)
+		warn("'%s': the disk is full, %lu bytes of events had no place", name, missing->cut);
+	if (missing->torn)
+		warn("'%s': %lu bytes of events are gone, were cut short or damaged, and are not in it", name, missing->torn);
 	return 0;
+}
+
+static int recover(int spoolfd, int dirfd, const char *name)
+{
+	struct td_missing missing;
+
+	return seal(spoolfd, dirfd, name, &missing);
 }
 
 /* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */
 static int td_close(struct sink *s)
 {
 	struct sink_args a = s->args;
+	struct td_missing missing = {};
 	int err, sealed;
 
 	td_spool_release(a.dirfd);
 	err = write_all(s);
-	sealed = seal(a.dirfd, a.file_dirfd, a.file_name);
+	sealed = seal(a.dirfd, a.file_dirfd, a.file_name, &missing);
 	sink_destroy(s);			/* closes its files: on FUSE and NFS an open one keeps the directory */
 	if (!sealed)
-		outdir_remove(a.file_dirfd, a.spool_name);
-	return sealed ?: err;
+		outdir_remove(a.file_dirfd, a.spool_name, a.dirfd);
+	return sealed ?: err ?: missing.cut ? -ENOSPC : missing.torn ? -EBADMSG : 0;
 }
 
 static bool td_is_ours(int fd)
@@ -497,7 +504,7 @@ const struct sink_ops sink_tracedat = {
 	.is_file	= true,
 	.is_ours	= td_is_ours,
 	.spooled	= TD_META,
-	.recover	= seal,
+	.recover	= recover,
 	.wants		= SINK_WANTS(REC_TASK_NEW) | SINK_WANTS(REC_TASK_EXEC) | SINK_WANTS(REC_TASK_NAME) |
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
 			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |

@@ -87,6 +87,7 @@ int  td_lane_lost(struct td_lane *l, uint64_t count);
 /* All that was added is in the file. */
 int  td_lane_flush(struct td_lane *l);
 const struct td_stat *td_lane_stat(const struct td_lane *l);
+uint64_t td_lane_bytes(const struct td_lane *l);	/* of its file, when all that was added is in it */
 
 /* ---- formats.c ---- */
 
@@ -256,7 +257,7 @@ void td_spool_release(int spoolfd);
 /* Bytes of events, as the spool has them, that are not in the file. */
 struct td_missing {
 	uint64_t cut;			/* the disk is full, they had no place */
-	uint64_t torn;			/* they are no whole pages: the file of a CPU was cut short, or damaged from there on */
+	uint64_t torn;			/* the file of a CPU is gone, was cut short, or is damaged from there on */
 };
 
 /*
