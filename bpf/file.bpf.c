@@ -232,20 +232,23 @@ static __always_inline void cwd_path(__u32 what)
 	file_walk((__u64)BPF_CORE_READ(task, fs, pwd.dentry), (__u64)BPF_CORE_READ(task, fs, pwd.mnt), what);
 }
 
-/* The name at argument @name, and what it is relative to. */
-static __always_inline void name_text(struct file_scratch *s, __u32 name, __u32 base, __u32 what, __u32 what_base)
+/* The name at argument @name, and what it is relative to. Returns its first byte. */
+static __always_inline int name_text(struct file_scratch *s, __u32 name, __u32 base, __u32 what, __u32 what_base)
 {
 	__u64 from = s->arg[name & 7];
 	__s32 dir = s->arg[base & 7];
+	int first;
 
 	if (name > 5 || !from)
-		return;
-	if (file_string(from, what, true) == '/' || base == FILE_AT_NONE)
-		return;
+		return 0;
+	first = file_string(from, what, true);
+	if (first == '/' || base == FILE_AT_NONE)
+		return first;
 	if (base == FILE_AT_CWD || dir == AT_FDCWD)
 		cwd_path(what_base);
 	else
 		file_path(file_of(dir), what_base);
+	return first;
 }
 
 /* Which descriptors are open now. */
@@ -339,14 +342,15 @@ __noinline int file_texts(__u32 nr, bool compat, __s32 ret)
 {
 	const volatile struct file_plan *p = plan_of_file(nr, compat);
 	struct file_scratch *s = file_scratch();
+	int is_named;
 
 	if (!p || !s)
 		return 0;
 	if (p->op == FILE_OPEN)
 		file_path(file_of(ret), FILE_TEXT_PATH);
-	if (p->op == FILE_LINK && s->file.arg[0] & AT_EMPTY_PATH)
+	is_named = name_text(s, p->name, p->base, FILE_TEXT_NAME, FILE_TEXT_BASE);
+	if (p->op == FILE_LINK && s->file.arg[0] & AT_EMPTY_PATH && !is_named)
 		file_path(file_of(s->arg[0]), FILE_TEXT_PATH);
-	name_text(s, p->name, p->base, FILE_TEXT_NAME, FILE_TEXT_BASE);
 	name_text(s, p->name2, p->base2, FILE_TEXT_NAME2, FILE_TEXT_BASE2);
 	name_text(s, p->type, FILE_AT_NONE, FILE_TEXT_TYPE, 0);
 	if (p->op == FILE_CLOSE_RANGE && file_fds && !(s->file.arg[2] & CLOSE_RANGE_CLOEXEC))

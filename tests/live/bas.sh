@@ -189,6 +189,25 @@ if program basnames "a root of its own" && unshare -m true 2> /dev/null; then
 	check "a root that is unmounted after use: in recorder's namespace" let_go unshare -m "$RECORDER" --format bas -o let-go.bas
 	check "... and in another" let_go "$RECORDER" --format bas -o let-go.bas unshare -m
 	check "a root of its own: names as seen from in there" other_root
+	# The kernel gives the second mount the number, and tmpfs its root the inode, that the first one's had.
+	one_after_another() {
+		cat > enters.py <<-'END'
+			import os, sys, time
+			os.chroot(sys.argv[1])
+			os.chdir("/w")
+			os.rename("link/f", "link/g")
+			time.sleep(0.05)
+		END
+		cat > one-after.sh <<-'END'
+			for x in red blue red blue; do
+				mkdir -p $x && mount -t tmpfs none $x && mkdir -p $x/w/real && ln -s real $x/w/link && touch $x/w/real/f &&
+					python3 enters.py $x && umount $x || exit 1
+			done
+		END
+		"$RECORDER" --format bas -o after.bas -- sh one-after.sh 2> after.err || { cat after.err; return 1; }
+		sound after.bas --ended && equal "$(bas events after.bas RenameFrom | cut -f4- | sort | uniq -c)" "      4 RF=/w/real/f	RT=/w/real/g"
+	}
+	check "roots one after another, of the same number: names of each as seen from there" one_after_another
 else
 	skip "a root of its own" "no mount namespace can be made here"
 fi
@@ -215,6 +234,19 @@ if command -v bindfs > /dev/null && mkdir -p tried && bindfs tried tried 2> /dev
 else
 	skip "a file system that does not answer" "bindfs cannot mount here"
 fi
+
+# Of the user who called sudo: the text tells nothing that this user could not find out.
+rights() {
+	chmod 755 . && mkdir theirs && chown 65534:65534 theirs && mkdir closed && ln -s /etc closed/link || return
+	ln -s /etc open-link && chmod 700 closed
+	SUDO_UID=65534 SUDO_GID=65534 "$RECORDER" --format bas -o theirs/rights.bas -- \
+		sh -c "ln -s $PWD/closed/link theirs/a; ln -s $PWD/open-link theirs/b; mv $PWD/closed/link theirs/c" 2> rights.err
+	mv theirs/rights.bas* . && sound rights.bas --ended && grep -q 'nobody may look there but others: [1-9]' rights.err || return
+	equal "$(bas events rights.bas Symlink RenameFrom RenameFailed | cut -f4- | sed "s|$PWD/||g")" "ST=closed/link	SL=theirs/a
+ST=open-link	SR=/etc	SL=theirs/b
+failed"
+}
+check "what the text's owner may not look into is not told" rights
 
 cat > ring.py <<-'END'
 	import ctypes, os

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "base.h"
+#include "identity.h"
 #include "process.h"
 #include "sink/bas/asker.h"
 
@@ -21,6 +22,7 @@
 #define LONGEST		(2 * PATH_MAX)
 
 struct bas_asker {
+	const struct identity *as;
 	pid_t pid;		/* 0: there is none */
 	int   sock;
 	bool  is_stuck;		/* it still has to answer what nobody waits for any more */
@@ -36,12 +38,13 @@ struct answer {
 	char	path[LONGEST];
 };
 
-int bas_asker_create(struct bas_asker **ret)
+int bas_asker_create(struct bas_asker **ret, const struct identity *as)
 {
 	struct bas_asker *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return -ENOMEM;
+	a->as = as;
 	a->sock = -1;
 	*ret = a;
 	return 0;
@@ -115,7 +118,14 @@ static void answer_one(int sock, int rootfd, const struct question *q)
 	(void)!send(sock, &a, offsetof(struct answer, path) + strlen(a.path) + 1, MSG_NOSIGNAL);
 }
 
-static void __attribute__((noreturn)) work(int sock)
+static bool become(const struct identity *id)
+{
+	return !id->is_other || (!syscall(SYS_setgroups, id->group_count, id->groups) &&
+				 !syscall(SYS_setresgid, id->gid, id->gid, id->gid) &&
+				 !syscall(SYS_setresuid, id->uid, id->uid, id->uid));
+}
+
+static void __attribute__((noreturn)) work(int sock, const struct identity *as)
 {
 	static struct question q;
 	int rootfd;
@@ -123,7 +133,7 @@ static void __attribute__((noreturn)) work(int sock)
 	setsid();			/* out of reach of the terminal's Ctrl-C */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
-	if (dup2(sock, 0) < 0 || syscall(SYS_close_range, 1u, ~0u, 0u))
+	if (dup2(sock, 0) < 0 || syscall(SYS_close_range, 1u, ~0u, 0u) || !become(as))
 		_exit(1);
 	while ((rootfd = take_question(0, &q)) >= 0)
 		answer_one(0, rootfd, &q);
@@ -138,7 +148,7 @@ static int start(struct bas_asker *a)
 		return -errno;
 	a->pid = fork();
 	if (!a->pid)
-		work(pair[1]);
+		work(pair[1], a->as);
 	close(pair[1]);
 	a->sock = pair[0];
 	if (a->pid > 0) {

@@ -1,6 +1,7 @@
 /*
  * asker.h - a process that walks paths for recorder where the file system itself has to be asked: a server of FUSE or
- * NFS that does not answer holds that process, and recorder goes on.
+ * NFS that does not answer holds that process, and recorder goes on. It is of the user the text belongs to: FUSE lets
+ * in none but that user's own processes.
  */
 #ifndef BAS_ASKER_H
 #define BAS_ASKER_H
@@ -9,8 +10,9 @@
 #include <stdint.h>
 
 struct bas_asker;
+struct identity;
 
-int  bas_asker_create(struct bas_asker **ret);	/* starts nothing yet */
+int  bas_asker_create(struct bas_asker **ret, const struct identity *as);	/* lent; starts nothing yet */
 void bas_asker_destroy(struct bas_asker *a);
 
 /*

@@ -155,8 +155,9 @@ static void say_gaps(const struct sink *s)
 	if (failed.late)
 		warn("names in '%s' that are as programs called them, for a file system did not answer in time: %lu", name, failed.late);
 	if (failed.denied)
-		warn("names in '%s' that are as programs called them, for recorder may not look there (a user's own FUSE mount?): %lu",
-		     name, failed.denied);
+		warn("names in '%s' that are as programs called them, for nobody may look there but others: %lu", name, failed.denied);
+	if (failed.gone)
+		say("names in '%s' that are as programs called them, for the way to them was gone by then: %lu", name, failed.gone);
 }
 
 /* The spool goes once the file is in its place; else it stays, to be recovered later. */

@@ -134,7 +134,7 @@ static void put_arguments(struct bas_text *t, const char *at, size_t len)
 
 static int tell(struct sink *s, const struct bas_task *u, const struct bas_exec *e)
 {
-	struct bas_told d = { s->names, { &e->rec->root, e->rec->hdr.tid, e->rec->hdr.time }, e->rec->text, e->rec->text_len };
+	struct bas_told d = { s->names, { &e->rec->root, e->rec->hdr.pid, e->rec->hdr.tid, e->rec->hdr.time }, e->rec->text, e->rec->text_len };
 	__cleanup(programs_free) struct programs p = {};
 	__cleanup(free_ptr) char *cwd = bas_told_path(&d, FILE_TEXT_BASE, NULL);
 	struct bas_text *t = s->text;

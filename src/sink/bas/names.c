@@ -3,9 +3,11 @@
  *
  * No root directory is kept open: that would keep its file system from being unmounted. It is remembered where one is,
  * by its path or by the last tasks that had it and their parents, and opened for one walk, if it is still the same. The
- * walk is the kernel's own (openat2), within that root; where it came to, /proc/self/fd says.
+ * walk is the kernel's own (openat2), within that root; where it came to, /proc/self/fd says. It is done with the rights
+ * of whom the text belongs to, which must not tell what they could not find out.
  */
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <linux/magic.h>
@@ -14,6 +16,7 @@
 
 #include "base.h"
 #include "clock.h"
+#include "identity.h"
 #include "sink/bas/asker.h"
 #include "sink/bas/names.h"
 #include "walked.h"
@@ -29,6 +32,7 @@ struct root {
 	uint64_t	 ino;		/* as statx() has it, which may be another than id's */
 	char		*path;		/* what recorder calls it; "" of its own "/" */
 	uint32_t	 tid[TIDS];	/* who had it, or may have, the latest last */
+	uint32_t	 now, parent;	/* who has just told of it: it is theirs, whoever had it before */
 };
 
 /*
@@ -48,6 +52,7 @@ struct bas_names {
 	struct memo	 memo[MEMOS];
 	unsigned	 next_memo;
 	struct bas_asker *asker;
+	struct identity	 owner;
 	struct bas_names_failed failed;
 };
 
@@ -78,21 +83,6 @@ static void own_root(struct file_root *id)
 		id->mnt_ns = st.st_ino;
 }
 
-int bas_names_create(struct bas_names **ret)
-{
-	struct bas_names *n = calloc(1, sizeof(*n));
-
-	if (!n)
-		return -ENOMEM;
-	if (bas_asker_create(&n->asker)) {
-		free(n);
-		return -ENOMEM;
-	}
-	own_root(&n->own);
-	*ret = n;
-	return 0;
-}
-
 static void memo_free(struct memo *m)
 {
 	free(m->path);
@@ -105,9 +95,29 @@ void bas_names_destroy(struct bas_names *n)
 		free(n->root[i].path);
 	for (unsigned i = 0; n && i < MEMOS; i++)
 		memo_free(&n->memo[i]);
-	if (n)
+	if (n) {
 		bas_asker_destroy(n->asker);
+		identity_release(&n->owner);
+	}
 	free(n);
+}
+
+int bas_names_create(struct bas_names **ret)
+{
+	struct bas_names *n = calloc(1, sizeof(*n));
+	int err;
+
+	if (!n)
+		return -ENOMEM;
+	err = identity_find(&n->owner, NULL, false);
+	err = err ?: bas_asker_create(&n->asker, &n->owner);
+	if (err) {
+		bas_names_destroy(n);
+		return err;
+	}
+	own_root(&n->own);
+	*ret = n;
+	return 0;
 }
 
 /* What /proc/self/fd says of @fd; NULL: it is too long to be said, or no memory. To be freed. */
@@ -150,15 +160,51 @@ static int open_of_task(uint32_t tid, const struct file_root *id, uint64_t ino)
 	return open_if(path, id, ino);
 }
 
-/* The root directory, for one walk. -1: nobody is there any more who has it. */
-static int open_root(const struct bas_names *n, const struct root *r)
+static bool is_own(const struct bas_names *n, const struct file_root *id)
 {
-	int fd = -1;
+	return is_same_root(id, &n->own);
+}
+
+/* Of the task that tells of it now, or its parent. */
+static int open_of_now(const struct bas_names *n, const struct root *r)
+{
+	int fd = is_own(n, &r->id) ? open_if("/", &r->id, 0) : open_of_task(r->now, &r->id, 0);
+
+	return fd < 0 && r->parent ? open_of_task(r->parent, &r->id, 0) : fd;
+}
+
+/* The kernel gives numbers of mounts and namespaces again: a root of the same id may be another than it was. */
+static bool renew(struct root *r, int fd)
+{
+	struct file_root is;
+	uint64_t ino = 0;
+	char *path;
+
+	if (identify(fd, "", &is, &ino) && r->path && ino == r->ino)
+		return true;
+	path = path_of_fd(fd);
+	if (!path)
+		return false;
+	free(r->path);
+	r->path = path;
+	r->ino = ino;
+	return true;
+}
+
+/* The root directory, for one walk. -1: nobody is there any more who has it. */
+static int open_root(const struct bas_names *n, struct root *r)
+{
+	int fd;
 
 	if (!r)
 		return -1;
-	if (r->id.mnt_ns == n->own.mnt_ns)
-		fd = open_if(*r->path ? r->path : "/", &r->id, r->ino);
+	fd = open_of_now(n, r);
+	if (fd >= 0 && !renew(r, fd)) {
+		close(fd);
+		return -1;
+	}
+	if (fd < 0 && r->id.mnt_ns == n->own.mnt_ns)
+		fd = open_if(r->path, &r->id, r->ino);
 	for (int i = TIDS; i-- && fd < 0; )
 		fd = r->tid[i] ? open_of_task(r->tid[i], &r->id, r->ino) : -1;
 	return fd;
@@ -194,25 +240,14 @@ static struct root *root_place(struct bas_names *n)
 	return r;
 }
 
-static int open_new(const struct bas_names *n, const struct file_root *id, uint32_t tid, uint32_t parent)
-{
-	int fd = is_same_root(id, &n->own) ? open_if("/", id, 0) : open_of_task(tid, id, 0);
-
-	return fd < 0 && parent ? open_of_task(parent, id, 0) : fd;
-}
-
 /* One seen for the first time; NULL: by another task of the same root, perhaps. */
 static struct root *root_new(struct bas_names *n, const struct file_root *id, uint32_t tid, uint32_t parent)
 {
-	__cleanup(close_fd) int fd = open_new(n, id, tid, parent);
-	struct root new = { .id = *id }, *r;
-	struct file_root is;
+	struct root new = { .id = *id, .now = tid, .parent = parent }, *r;
+	__cleanup(close_fd) int fd = open_of_now(n, &new);
 
-	new.path = fd >= 0 && identify(fd, "", &is, &new.ino) ? path_of_fd(fd) : NULL;
-	if (!new.path)
+	if (fd < 0 || !renew(&new, fd))
 		return NULL;
-	if (!strcmp(new.path, "/"))
-		*new.path = '\0';
 	r = root_place(n);
 	*r = new;
 	return r;
@@ -225,6 +260,8 @@ void bas_names_root(struct bas_names *n, const struct file_root *id, uint32_t ti
 
 	if (!r)
 		return;
+	r->now = tid;
+	r->parent = parent;
 	note_task(r, tid);
 	if (parent)
 		note_task(r, parent);
@@ -240,7 +277,7 @@ char *bas_names_join(const char *base, const char *name)
 }
 
 /* The kernel calls what asks /proc/self; here that would be recorder. */
-static char *with_number(const char *path, uint32_t tid)
+static char *with_number(const char *path, const struct bas_whose *whose)
 {
 	static const struct { const char *name, *now; } own[] = {
 		{ "/proc/self", "/proc/%u" }, { "/proc/thread-self", "/proc/%u/task/%u" },
@@ -254,7 +291,7 @@ static char *with_number(const char *path, uint32_t tid)
 
 		if (strncmp(path, own[i].name, len) || (path[len] && path[len] != '/'))
 			continue;
-		snprintf(begin, sizeof(begin), own[i].now, tid, tid);
+		snprintf(begin, sizeof(begin), own[i].now, whose->pid, whose->tid);
 		return asprintf(&all, "%s%s", begin, path + len) < 0 ? NULL : all;
 	}
 	return strdup(path);
@@ -290,14 +327,15 @@ char *bas_names_tidy(const char *path)
 struct opened {
 	struct bas_names      *names;
 	const struct bas_whose *whose;
-	const struct root     *root;
+	struct root	      *root;
 	int		       fd;
 	bool		       was_tried;
+	char		      *prefix;	/* what recorder calls it; "" of its own */
 };
 
 static struct opened open_for(struct bas_names *n, const struct bas_whose *whose)
 {
-	return (struct opened){ n, whose, root_find(n, whose->root), -1, false };
+	return (struct opened){ n, whose, root_find(n, whose->root), -1, false, NULL };
 }
 
 /* -1: it could not be opened. */
@@ -312,6 +350,32 @@ static int opened_fd(struct opened *o)
 static void opened_close(struct opened *o)
 {
 	close_fd(&o->fd);
+	free(o->prefix);
+}
+
+/* Asked for each time: the directory, or one above it, may have another name by now. NULL: it cannot be told. */
+static const char *prefix_of(struct opened *o)
+{
+	if (opened_fd(o) < 0)
+		return NULL;
+	o->prefix = o->prefix ?: is_own(o->names, &o->root->id) ? strdup("") : path_of_fd(o->fd);
+	if (o->prefix && !strcmp(o->prefix, "/"))
+		*o->prefix = '\0';
+	return o->prefix;
+}
+
+/* @path, as recorder calls it, becomes what the task calls it. False: it lies elsewhere, and stays. */
+static bool take_prefix(struct opened *o, char *path)
+{
+	const char *prefix = prefix_of(o);
+	size_t len = prefix ? strlen(prefix) : 0;
+
+	if (!prefix || strncmp(path, prefix, len) || (path[len] && path[len] != '/'))
+		return false;
+	memmove(path, path + len, strlen(path + len) + 1);
+	if (!*path)
+		strcpy(path, "/");
+	return true;
 }
 
 /* What was found at @path after all that was done until then; NULL: nobody has looked. */
@@ -335,36 +399,55 @@ static void remember(struct opened *o, uint64_t time, const char *path, const ch
 	m->path = NULL;
 }
 
+/* As the owner of the text may, in this thread only. */
+static int open_as_owner(const struct bas_names *n, int rootfd, const char *path, const struct open_how *how)
+{
+	static __thread bool has_groups;
+	int fd, err;
+
+	if (!n->owner.is_other)
+		return syscall(SYS_openat2, rootfd, path, how, sizeof(*how));
+	if (!has_groups)
+		has_groups = !syscall(SYS_setgroups, n->owner.group_count, n->owner.groups);
+	syscall(SYS_setfsgid, n->owner.gid);
+	syscall(SYS_setfsuid, n->owner.uid);
+	fd = syscall(SYS_openat2, rootfd, path, how, sizeof(*how));
+	err = errno;
+	syscall(SYS_setfsuid, geteuid());
+	syscall(SYS_setfsgid, getegid());
+	errno = err;
+	return fd;
+}
+
 /*
  * Where @path leads to, as recorder calls it. What lies in the kernel's cache has just been walked by the task, and is
- * walked at once; what its file system has to be asked for, the asker walks.
+ * walked at once; what its file system has to be asked for, or allows to the owner's own processes only, the asker walks.
  */
 static char *walk(struct opened *o, const char *path, uint64_t flags)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED };
-	__cleanup(close_fd) int fd = opened_fd(o) >= 0 ? (int)syscall(SYS_openat2, o->fd, path, &how, sizeof(how)) : -1;
+	struct bas_names *n = o->names;
+	__cleanup(close_fd) int fd = opened_fd(o) >= 0 ? open_as_owner(n, o->fd, path, &how) : -1;
 	int err = fd < 0 ? -errno : 0;
-	char *found;
+	char *found = NULL;
 
 	if (fd >= 0)
 		return path_of_fd(fd);
 	if (o->fd < 0)
 		return NULL;
-	found = err == -EAGAIN ? bas_ask(o->names->asker, o->fd, path, how.flags, RESOLVE_IN_ROOT, &err) : NULL;
-	o->names->failed.late += err == -ETIMEDOUT;
-	o->names->failed.denied += err == -EACCES;
+	if (err == -EAGAIN || (err == -EACCES && n->owner.is_other))
+		found = bas_ask(n->asker, o->fd, path, how.flags, RESOLVE_IN_ROOT, &err);
+	n->failed.late += err == -ETIMEDOUT;
+	n->failed.denied += err == -EACCES;
 	return found;
 }
 
 static char *look_up(struct opened *o, const char *path)
 {
 	char *found = walk(o, path, 0);
-	size_t len = found ? strlen(o->root->path) : 0;
 
-	if (found && len && !strncmp(found, o->root->path, len) && (found[len] == '/' || !found[len]))
-		memmove(found, found + len, strlen(found + len) + 1);
-	if (found && !*found)
-		strcpy(found, "/");
+	if (found)
+		take_prefix(o, found);
 	return found;
 }
 
@@ -404,13 +487,13 @@ static size_t magic_part(const char *path)
  * A link of the kernel's own leads where its process is: no walk within a root goes there. @path, or to be freed instead
  * where it leads now.
  */
-static char *through_magic(const struct opened *o, char *path)
+static char *through_magic(struct opened *o, char *path)
 {
-	size_t len = magic_part(path), root = o->root ? strlen(o->root->path) : 0;
+	size_t len = magic_part(path);
 	char to[LINK_MAX_BYTES], *all;
 	ssize_t n;
 
-	if (!len || !o->root)
+	if (!len)
 		return path;
 	path[len] = '\0';
 	n = readlink(path, to, sizeof(to) - 1);
@@ -418,9 +501,7 @@ static char *through_magic(const struct opened *o, char *path)
 	if (n <= 0 || to[0] != '/')
 		return path;
 	to[n] = '\0';
-	if (strncmp(to, o->root->path, root) || (root && to[root] != '/' && to[root]))
-		return path;
-	if (asprintf(&all, "%s%s", to + root, path + len) < 0)
+	if (!take_prefix(o, to) || asprintf(&all, "%s%s", to, path + len) < 0)
 		return path;
 	free(path);
 	return all;
@@ -474,14 +555,17 @@ static char *resolve_gone(struct opened *o, const char *path)
 char *bas_names_resolve(struct bas_names *n, const struct bas_whose *whose, const char *path, bool *is_gone)
 {
 	__cleanup(opened_close) struct opened o = open_for(n, whose);
-	__cleanup(free_ptr) char *all = with_number(path, whose->tid);
+	__cleanup(free_ptr) char *all = with_number(path, whose);
+	uint64_t before;
 	char *found;
 
 	if (!all)
 		return NULL;
 	all = through_magic(&o, all);
 	strip_slashes(all);
+	before = n->failed.late + n->failed.denied;
 	found = *all == '/' ? resolve_in(&o, all) : NULL;
+	n->failed.gone += !found && before == n->failed.late + n->failed.denied;
 	if (is_gone)
 		*is_gone = !found;
 	return found ?: resolve_gone(&o, all);
@@ -490,7 +574,7 @@ char *bas_names_resolve(struct bas_names *n, const struct bas_whose *whose, cons
 char *bas_names_follow(struct bas_names *n, const struct bas_whose *whose, const char *path)
 {
 	__cleanup(opened_close) struct opened o = open_for(n, whose);
-	__cleanup(free_ptr) char *all = with_number(path, whose->tid);
+	__cleanup(free_ptr) char *all = with_number(path, whose);
 
 	if (all)
 		all = through_magic(&o, all);

@@ -19,7 +19,7 @@ struct bas_names;
 /* Who has done something with a name. */
 struct bas_whose {
 	const struct file_root *root;
-	uint32_t		tid;	/* who /proc/self is */
+	uint32_t		pid, tid;	/* who /proc/self and /proc/thread-self are */
 	uint64_t		time;	/* ns, when: what has been looked up since holds for it */
 };
 
@@ -46,9 +46,12 @@ char *bas_names_resolve(struct bas_names *n, const struct bas_whose *whose, cons
 /* Where all of @path leads to, its last component followed too; NULL: nowhere. To be freed. */
 char *bas_names_follow(struct bas_names *n, const struct bas_whose *whose, const char *path);
 
-/* Look-ups that a file system did not answer in time, or that it does not allow to recorder: the names are as they were called. */
+/*
+ * Look-ups that failed, so that names are as they were called: a file system did not answer in time, or did not allow
+ * it; the directory, or who has the root, was gone.
+ */
 struct bas_names_failed {
-	uint64_t late, denied;
+	uint64_t late, denied, gone;
 };
 
 struct bas_names_failed bas_names_failed(const struct bas_names *n);

@@ -8,7 +8,7 @@ struct bas_told bas_told_of(struct sink *s, const struct event *ev)
 {
 	const struct rec_file *r = (const void *)ev->rec;
 
-	return (struct bas_told){ s->names, { &r->root, r->hdr.tid, r->hdr.time }, r->text, r->text_len };
+	return (struct bas_told){ s->names, { &r->root, r->hdr.pid, r->hdr.tid, r->hdr.time }, r->text, r->text_len };
 }
 
 static const struct rec_text *next(const struct bas_told *d, const struct rec_text *x)
