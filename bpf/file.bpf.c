@@ -368,7 +368,7 @@ static __always_inline void tell_call(struct task_state *t, struct file_scratch 
 	for (int i = 0; i < 3; i++)
 		s->file.arg[i] = s->arg[p->arg[i] & 7];
 	if (p->fixed)
-		s->file.arg[p->op != FILE_OPEN] = p->fixed;
+		s->file.arg[p->op == FILE_OPEN ? 0 : p->op == FILE_DUP ? 2 : 1] = p->fixed;
 	if (!fill_special(s, p, ret))
 		return;
 	file_texts(nr, compat, ret);

@@ -26,7 +26,7 @@ struct file_plan {
 	__u8	name2, base2;
 	__u8	type;
 	__u8	arg[3];			/* of rec_file.arg[] */
-	__u16	fixed;			/* rec_file.arg[] that has no place of its own: arg[0] of an open, arg[1] of others */
+	__u16	fixed;			/* rec_file.arg[] that has no place of its own: arg[0] of an open, arg[2] of a dup, arg[1] of others */
 };
 
 #endif

@@ -383,7 +383,7 @@ enum file_op {
 	FILE_CLOSE,		/* arg: the descriptor; only when it succeeded, as all that say nothing else */
 	FILE_CLOSE_RANGE,	/* arg: first, last, flags [FDS: without CLOSE_RANGE_CLOEXEC] */
 	FILE_PIPE,		/* arg: both ends, flags */
-	FILE_DUP,		/* ret: the new one; arg: the old one, flags: O_CLOEXEC or 0; not dup2(x, x) */
+	FILE_DUP,		/* ret: the new one; arg: the old one, flags: O_CLOEXEC or 0, 1 of dup2() and dup3(); not dup2(x, x) */
 	FILE_RENAME,		/* ret; arg: flags, 1 of renameat2(); failed ones too [NAME BASE NAME2 BASE2] */
 	FILE_LINK,		/* ret; arg: flags, 1 of linkat(); failed ones too [NAME BASE NAME2 BASE2, PATH: of AT_EMPTY_PATH] */
 	FILE_SYMLINK,		/* [NAME: what it says, NAME2 BASE2: the link] */

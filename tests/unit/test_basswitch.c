@@ -131,9 +131,23 @@ TEST(bas_dup2_closes_what_was_open_there)
 	begin_implicit(&d);
 	opens(&d, "/a", 3);
 	opens(&d, "/b", 4);
-	plays(&d, file(&d, FILE_DUP, 3, 4, 0, 0));
-	plays(&d, file(&d, FILE_DUP, 5, 4, 0, 0));
+	plays(&d, file(&d, FILE_DUP, 3, 4, 0, 1));
+	plays(&d, file(&d, FILE_DUP, 5, 4, 0, 1));
 	CHECK_STR(only(&d, "Close", "Dup"), "2:200 Close|fd=3; 2:200 Dup|oldfd=4,newfd=3,flags=0; 2:200 Dup|oldfd=4,newfd=5,flags=0");
+	basdesk_clear(&d);
+}
+
+/* Its number was free in the kernel, whatever the order in which two threads' records come. */
+TEST(bas_dup_closes_nothing)
+{
+	struct basdesk d;
+
+	begin_implicit(&d);
+	opens(&d, "/a", 3);
+	opens(&d, "/b", 4);
+	plays(&d, file(&d, FILE_DUP, 3, 4, 0, 0));
+	closes(&d, 3);
+	CHECK_STR(only(&d, "Close", "Dup"), "2:200 Dup|oldfd=4,newfd=3,flags=0; 2:200 Close|fd=3");
 	basdesk_clear(&d);
 }
 

@@ -180,7 +180,8 @@ int bas_fds_on_file(struct sink *s, struct bas_task *u, const struct event *ev)
 	case FILE_PIPE:
 		return note(u->fds, r->arg[0]) ?: note(u->fds, r->arg[1]);
 	case FILE_DUP:
-		err = is_open(u->fds, r->ret) ? put_close(s, u, ev, r->ret) : 0;
+		/* In dup() the number was free, though the record of the close that freed it may still come. */
+		err = r->arg[2] && is_open(u->fds, r->ret) ? put_close(s, u, ev, r->ret) : 0;
 		return err ?: note(u->fds, r->ret);
 	case FILE_CLOSE:
 		forget(u->fds, r->arg[0]);
