@@ -4,6 +4,7 @@
 #ifndef EVENT_BPF_H
 #define EVENT_BPF_H
 
+#include "callers.bpf.h"
 #include "recorder.bpf.h"
 
 static __always_inline bool is_recorded(struct task_struct *task)
@@ -33,9 +34,12 @@ static __always_inline void *event_begin(__u32 event, __u32 bytes)
 	return r->field;
 }
 
-static __always_inline void event_end(void *field)
+/* Who caused it is the task at hand; its program's callers are only told of one that is recorded. */
+static __always_inline void event_end(void *ctx, void *field)
 {
 	rec_end(field - sizeof(struct rec_event));
+	if (callers_wanted)
+		send_callers(ctx, NULL, true, is_recorded(bpf_get_current_task_btf()));
 }
 
 #endif

@@ -16,7 +16,7 @@ int BPF_PROG(page_fault, unsigned long address, struct pt_regs *regs, unsigned l
 	e->address = address;
 	e->ip = PT_REGS_IP_CORE(regs);
 	e->error_code = error_code;
-	event_end(e);
+	event_end(ctx, e);
 	return 0;
 }
 

@@ -41,11 +41,11 @@ int BPF_PROG(sched_switched, bool is_preempted, struct task_struct *prev, struct
 	__builtin_memcpy(e->next_comm, next->comm, sizeof(e->next_comm));
 	e->next_pid = next->pid;
 	e->next_prio = next->prio;
-	event_end(e);
+	event_end(ctx, e);
 	return 0;
 }
 
-static __always_inline int woken(struct task_struct *task, __u32 event)
+static __always_inline int woken(void *ctx, struct task_struct *task, __u32 event)
 {
 	struct event_sched_wakeup *e;
 
@@ -59,20 +59,20 @@ static __always_inline int woken(struct task_struct *task, __u32 event)
 	e->prio = task->prio;
 	e->target_cpu = task->thread_info.cpu;
 	e->pad = 0;
-	event_end(e);
+	event_end(ctx, e);
 	return 0;
 }
 
 SEC("?tp_btf/sched_wakeup")
 int BPF_PROG(sched_woken, struct task_struct *task)
 {
-	return woken(task, EVENT_SCHED_WAKEUP);
+	return woken(ctx, task, EVENT_SCHED_WAKEUP);
 }
 
 SEC("?tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_woken_new, struct task_struct *task)
 {
-	return woken(task, EVENT_SCHED_WAKEUP_NEW);
+	return woken(ctx, task, EVENT_SCHED_WAKEUP_NEW);
 }
 
 SEC("?tp_btf/sched_migrate_task")
@@ -90,7 +90,7 @@ int BPF_PROG(sched_migrated, struct task_struct *task, int to)
 	e->prio = task->prio;
 	e->orig_cpu = task->thread_info.cpu;
 	e->dest_cpu = to;
-	event_end(e);
+	event_end(ctx, e);
 	return 0;
 }
 

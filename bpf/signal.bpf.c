@@ -32,7 +32,7 @@ int BPF_PROG(signal_sent, int sig, struct kernel_siginfo *info, struct task_stru
 	e->pid = task->pid;
 	e->group = group;
 	e->result = result;
-	event_end(e);
+	event_end(ctx, e);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ int BPF_PROG(signal_got, int sig, struct kernel_siginfo *info, struct k_sigactio
 	e->pad = 0;
 	e->handler = (__u64)BPF_CORE_READ(ka, sa.sa_handler);
 	e->flags = BPF_CORE_READ(ka, sa.sa_flags);
-	event_end(e);
+	event_end(ctx, e);
 	return 0;
 }
 

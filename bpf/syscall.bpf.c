@@ -5,6 +5,7 @@
  * thread does to it meanwhile. Its page may not be there yet, and nothing can be paged in from a
  * tracepoint: what could not be read is read at exit, where the kernel has just read it itself.
  */
+#include "callers.bpf.h"
 #include "recorder.bpf.h"
 #include "held.bpf.h"
 #include "path.bpf.h"
@@ -176,21 +177,20 @@ static __always_inline struct text_scratch *texts(struct pt_regs *regs, __u32 nr
 	return s;
 }
 
-static __always_inline int enter_with_text(struct task_state *t, struct pt_regs *regs, __u32 nr)
+static __always_inline bool enter_with_text(struct task_state *t, struct pt_regs *regs, __u32 nr)
 {
 	struct text_scratch *s;
 	__u32 len = 0;
 
 	s = texts(regs, nr, 0, ALL_ARGS, false, &len);
 	if (!s)
-		return 0;
+		return false;
 	t->texts_unread = s->unread;
 	s->enter.nr = nr;
 	s->enter.text_len = len;
 	__builtin_memcpy(s->enter.arg, s->arg, sizeof(s->arg));
-	rec_send(t, CLASS_SYSCALL, REC_SYS_ENTER, 0, &s->enter.hdr, sizeof(s->enter) + len,
-		 sizeof(s->enter) + sizeof(s->text));
-	return 0;
+	return rec_send(t, CLASS_SYSCALL, REC_SYS_ENTER, 0, &s->enter.hdr, sizeof(s->enter) + len,
+			sizeof(s->enter) + sizeof(s->text));
 }
 
 static __always_inline int exit_with_text(struct task_state *t, struct pt_regs *regs, __u32 nr, __s64 ret)
@@ -299,8 +299,11 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (syscalls_are_held)
 		return hold_syscall(t, bpf_get_current_task_btf(), regs, nr, compat);
 	t->texts_unread = 0;
-	if (plan && plan->gives)
-		return enter_with_text(t, regs, nr);
+	if (plan && plan->gives) {
+		if (enter_with_text(t, regs, nr))
+			send_callers(ctx, t, false, true);
+		return 0;
+	}
 	r = rec_begin(t, CLASS_SYSCALL, REC_SYS_ENTER, sizeof(*r));
 	if (!r)
 		return 0;
@@ -315,6 +318,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		syscall_args(regs, r->arg);
 	}
 	rec_end(r);
+	send_callers(ctx, t, false, true);
 	return 0;
 }
 

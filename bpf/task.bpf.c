@@ -15,6 +15,7 @@ const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
 const volatile __u32 own_pid_ns;
 const volatile bool signals_pause;
+const volatile bool callers_wanted;
 volatile __u32 events_switched;
 volatile bool recording = true;
 

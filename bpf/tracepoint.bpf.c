@@ -77,8 +77,9 @@ int tracepoint_hit(void *ctx)
 	s->rec.event = EVENT_TRACEPOINT + which;
 	s->rec.len = end;
 	*(__u64 *)(s->field + end) = 0;			/* the last word: no byte leaves that was not written */
-	rec_send_of(bpf_get_current_pid_tgid(), NULL, CLASS_EVENT, REC_EVENT, 0, &s->rec.hdr, sizeof(s->rec) + end,
-		    sizeof(*s));
+	if (rec_send_of(bpf_get_current_pid_tgid(), NULL, CLASS_EVENT, REC_EVENT, 0, &s->rec.hdr, sizeof(s->rec) + end,
+			sizeof(*s)))
+		send_callers(ctx, NULL, true, true);
 	return 0;
 }
 

@@ -48,6 +48,7 @@ struct config {
 	unsigned    events;		/* -e GROUP or SUBSYS:EVENT: EVENT_BIT() of each; what the formats want when none is chosen */
 	struct tracepoints tracepoints;	/* -e SUBSYS:EVENT: others */
 	bool	    events_chosen;	/* by -e or --no-events */
+	bool	    callers;		/* -g: who called, with the events and system calls that are recorded */
 	unsigned    cuda;		/* --cuda=GROUP,...: CUDA_* of cuda.h, of what maps a CUDA driver; default: all; --no-cuda: 0 */
 	bool	    cuda_asked;		/* --cuda, or a format is of nothing else: the driver is looked for in all that is mapped */
 	bool	    gpu_times;		/* --gpu-times: CUPTI in the command times what its device does */

@@ -12,7 +12,7 @@
 char *debugfile_place(const struct image *img, const char *path, unsigned n);
 
 /*
- * Open it as the process sees it whose folder in /proc is @proc: that may have planted anything
+ * Open it, or another file, as the process sees it whose folder in /proc is @proc: that may have planted anything
  * there, so nothing but a regular file is opened, and whether it is the right one is the image child's to see.
  */
 int   debugfile_open(int proc, const char *place);

@@ -113,6 +113,7 @@ enum image_depth {
 	IMAGE_FUNCTIONS,	/* all, with their sites */
 	IMAGE_FACTS,		/* what it is; of its functions those that guards, gates and cuda.h name, without sites */
 	IMAGE_DRIVER,		/* the same of a CUDA driver, whose functions have sites: their first instructions */
+	IMAGE_NAMES,		/* all functions that have a name, and parts of functions, without sites */
 	IMAGE_DEBUG,		/* only image.debug, without source lines; -ENOENT: there is no DWARF */
 	IMAGE_DEBUG_LINES,	/* with them, which takes longer */
 };

@@ -40,6 +40,7 @@ enum rec_kind {
 	REC_FILE,		/* struct rec_file */
 	REC_EXEC,		/* struct rec_exec */
 	REC_EXEC_PIECE,		/* struct rec_exec_piece */
+	REC_CALLERS,		/* struct rec_callers */
 	REC_KINDS
 };
 
@@ -276,6 +277,19 @@ struct rec_event {
 	char		field[];
 };
 
+#define CALLERS_KERNEL_MAX	64u
+#define CALLERS_USER_MAX	127u
+
+/*
+ * Who called when the event before this record happened on this CPU, to the task in the header (of an event, who caused
+ * it), which may be one that is not recorded. Innermost first: where it was, then return addresses.
+ */
+struct rec_callers {
+	struct rec_hdr	hdr;
+	__u32		kernel, user;	/* how many of ip[]: the kernel's, then the program's */
+	__u64		ip[];
+};
+
 struct event_sched_switch {
 	char	prev_comm[REC_COMM];
 	__s32	prev_pid, prev_prio;
@@ -494,6 +508,7 @@ _Static_assert(sizeof(struct rec_func_args) == 48 && sizeof(struct rec_value) ==
 _Static_assert(sizeof(struct rec_usdt) == 120, "no holes");
 _Static_assert(sizeof(struct rec_event) == 32 && sizeof(struct event_sched_switch) == 56, "no holes");
 _Static_assert(sizeof(struct event_signal_generate) == 40 && sizeof(struct event_signal_deliver) == 32, "no holes");
+_Static_assert(sizeof(struct rec_callers) == 32, "no holes");
 _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");

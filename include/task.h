@@ -23,6 +23,8 @@ struct map {
 	uint64_t	    start, end;	/* of its lowest and highest mapped segment; end is exclusive */
 	const char	   *path;	/* as the task sees it */
 	const struct image *image;	/* NULL: not analysed (yet), so without functions */
+	const struct image *names;	/* of stacks, where image is NULL; NULL: not asked for, or not to be had */
+	bool		    was_named;	/* it was asked for */
 	uint32_t	    dev, gen;
 	uint64_t	    ino;
 	uint64_t	    time;	/* when it was mapped */

@@ -316,6 +316,17 @@ static int check_file_options(const struct config *cfg)
 	return 0;
 }
 
+static int check_callers(const struct config *cfg, uint64_t wants)
+{
+	if (!cfg->callers || wants & SINK_WANTS(REC_CALLERS))
+		return 0;
+	fail(0, "-g: none of the formats to be written has stacks");
+	for (size_t k = 0; sinks[k]; k++)
+		if (sinks[k]->wants & SINK_WANTS(REC_CALLERS))
+			hint("--format %s", sinks[k]->name);
+	return 1 + EXIT_USAGE;
+}
+
 /* What no format has a place for is not recorded; a format of nothing but CUDA calls asks for them. */
 static int choose_sources(struct config *cfg)
 {
@@ -337,7 +348,7 @@ static int choose_sources(struct config *cfg)
 	if (!wants_probes(cfg))
 		cfg->cuda = 0;			/* nobody looks at what is mapped */
 	if (!cfg->cuda_asked || !cfg->functions || !filter_holds(cfg))
-		return 0;
+		return check_callers(cfg, wants);
 	fail(0, "calls of the CUDA driver are recorded as they are made: they do not go together with functions under -t and -C");
 	return 1 + EXIT_USAGE;
 }

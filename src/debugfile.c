@@ -54,11 +54,16 @@ int debugfile_open(int proc, const char *place)
 	return fd < 0 ? -errno : fd;
 }
 
+static bool wants_symbols(enum image_depth depth)
+{
+	return depth == IMAGE_FUNCTIONS || depth == IMAGE_NAMES;
+}
+
 static int read_with(struct image_child *child, struct image **ret, int fd, int debug_fd, enum image_depth depth)
 {
 	int err = image_child_read_with(child, ret, fd, debug_fd, depth);
 
-	if (err || depth != IMAGE_FUNCTIONS || !(*ret)->is_stripped)
+	if (err || !wants_symbols(depth) || !(*ret)->is_stripped)
 		return err;
 	image_destroy(*ret);
 	return -ENOENT;
@@ -67,7 +72,7 @@ static int read_with(struct image_child *child, struct image **ret, int fd, int 
 int debugfile_read(struct image_child *child, struct image **ret, const struct image *img, const char *path, int proc,
 		   int fd, enum image_depth depth)
 {
-	const char *what = depth == IMAGE_FUNCTIONS ? "symbols" : "debug information";
+	const char *what = wants_symbols(depth) ? "symbols" : "debug information";
 	int failed = -ENOENT;
 
 	for (unsigned n = 0; n < DEBUGFILE_PLACES; n++) {

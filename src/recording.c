@@ -34,6 +34,7 @@
 #include "sink.h"
 #include "source.h"
 #include "source/links.h"
+#include "symbols.h"
 #include "target.h"
 #include "taskstate.h"
 
@@ -48,6 +49,7 @@ struct recording {
 	struct queue	    *queue;
 	struct segment	    *segment;
 	struct raw	    *raw;
+	struct symbols	    *symbols;	/* of stacks; NULL: there are none */
 	struct images	    *images;
 	struct recorder_bpf *bpf;
 	int		    *ring_fd;
@@ -273,7 +275,7 @@ static int start_threads(struct recording *r)
 		.tallies_fd = bpf_map__fd(r->bpf->maps.tallies), .queue = r->queue, .is_prompt = r->cfg->files,
 	};
 	struct writer_args writer = {
-		.queue = r->queue, .segment = r->segment, .raw = r->raw, .about = r->about, .exe = r->cfg->exe,
+		.queue = r->queue, .segment = r->segment, .raw = r->raw, .symbols = r->symbols, .about = r->about, .exe = r->cfg->exe,
 	};
 	int err = writer_start(&r->writer, &writer);
 
@@ -350,6 +352,8 @@ static int recording_begin(struct recording *r, const struct config *cfg)
 	err = open_targets(r);
 	err = err ?: queue_create(&r->queue, cfg->memory_bytes);
 	err = err ?: images_create(&r->images, cfg, r->queue);
+	if (cfg->callers)
+		err = err ?: symbols_create(&r->symbols) ?: symbols_start(r->symbols);
 	err = err ?: load_bpf(r);
 	err = err ?: attach_sources(r);
 	err = err ?: start_launch(r);
@@ -392,6 +396,7 @@ static int recording_end(struct recording *r, int err)
 static void recording_free(struct recording *r)
 {
 	segment_destroy(r->segment);
+	symbols_destroy(r->symbols);
 	launch_destroy(r->launch);
 	target_destroy(r->target);
 	images_destroy(r->images);
@@ -567,9 +572,10 @@ static int open_raw(const struct config *cfg, struct recording *r)
 static int replay_into(struct recording *r, int fd)
 {
 	struct writer_args args = { .queue = r->queue, .about = r->about, .exe = r->about->exe };
-	int err = open_output(r), pushed;
+	int err = open_output(r) ?: symbols_create(&r->symbols), pushed;
 
 	args.segment = r->segment;
+	args.symbols = r->symbols;
 	err = err ?: writer_start(&r->writer, &args);
 	if (err)
 		return err;

@@ -31,6 +31,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_FILE,	    rec_file,	    CLASS_SYSCALL),
 	ROW(REC_EXEC,	    rec_exec,	    CLASS_TASK),
 	ROW(REC_EXEC_PIECE, rec_exec_piece, CLASS_TASK),
+	ROW(REC_CALLERS,    rec_callers,    CLASS_EVENT),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -212,6 +213,12 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		return usdt_is_sane((const void *)rec, end);
 	case REC_EVENT:
 		return event_is_sane((const void *)rec, end);
+	case REC_CALLERS: {
+		const struct rec_callers *r = (const void *)rec;
+
+		return r->kernel <= CALLERS_KERNEL_MAX && r->user <= CALLERS_USER_MAX &&
+		       (r->kernel + r->user) * sizeof(r->ip[0]) <= (size_t)(end - (const char *)r->ip);
+	}
 	case REC_CUDA_ENTRY:
 		return cuda_entry_is_sane((const void *)rec, end);
 	case REC_CUDA_EXIT:

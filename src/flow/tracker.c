@@ -10,6 +10,7 @@
 #include "cuda/process.h"
 #include "event.h"
 #include "flow/calls.h"
+#include "flow/maps.h"
 #include "flow/record.h"
 #include "flow/segment.h"
 #include "flow/tracker.h"
@@ -18,7 +19,6 @@
 #include "walked.h"
 
 #define TASK_BUCKETS	4096	/* a power of two */
-#define PAGE		4096ull
 
 struct tracker {
 	struct calls	      calls;
@@ -28,6 +28,7 @@ struct tracker {
 	struct task	     *latest;		/* the task of the record before */
 	struct session	     *sessions;
 	uint64_t	      session_ids;
+	struct symbols	     *symbols;		/* lent; NULL: files that are not probed have no names */
 	const char	     *exe;		/* of a session whose exec was not seen */
 	struct cuda_processes *cuda;
 	struct image	    **image;		/* owned; by first_func, ascending */
@@ -48,6 +49,11 @@ int tracker_create(struct tracker **ret, struct segment *segment, const char *ex
 	tr->exe = exe ?: "";
 	*ret = tr;
 	return 0;
+}
+
+void tracker_use_symbols(struct tracker *tr, struct symbols *symbols)
+{
+	tr->symbols = symbols;
 }
 
 static void session_free(struct session *s)
@@ -125,27 +131,6 @@ static const struct image *image_of_map(const struct tracker *tr, const struct m
 		if (is_image_of(tr->image[i], m))
 			return tr->image[i];
 	return NULL;
-}
-
-/* Where the file begins in memory, from what the record said and, once it is known, the file's own layout. */
-static void map_place(struct map *m)
-{
-	const struct image *img = m->image;
-
-	switch (m->at) {
-	case IMAGE_PHDR:
-		m->start = img ? m->addr - (img->phdr_addr - img->load_addr) : m->addr & ~(PAGE - 1);
-		break;
-	case IMAGE_BASE:
-		m->start = m->addr + (img ? img->load_addr : 0);
-		break;
-	default:
-		m->start = m->addr - m->offset;
-		if (img)			/* the text segment's file offset and address may differ */
-			m->start = m->addr - m->offset + img->text_offset - (img->text_addr - img->load_addr);
-		break;
-	}
-	m->end = m->start + (img ? ROUND_UP(img->load_size, PAGE) : MAX(m->len + m->offset, PAGE));
 }
 
 int tracker_image(struct tracker *tr, struct image *img)
@@ -672,6 +657,20 @@ static int on_usdt(struct tracker *tr, struct task *t, const struct rec_hdr *rec
 	return err ?: tell(tr, t, rec);
 }
 
+/* As a kernel event is. What was mapped there, only the session of a task tells that is recorded. */
+static int on_callers(struct tracker *tr, const struct rec_hdr *rec)
+{
+	const struct rec_callers *r = (const void *)rec;
+	const struct task *t = task_find(tr, rec->tid);
+	struct frame frame[CALLERS_USER_MAX];
+	struct event ev = {
+		.rec = rec, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind, .frame = frame,
+	};
+
+	frames_find(frame, r, t ? t->session : NULL, tr->symbols);
+	return segment_event(tr->segment, &ev);
+}
+
 /* Told as it comes: it may be of a task that is not recorded, or that has just exited. */
 static int on_kernel_event(struct tracker *tr, const struct rec_hdr *rec)
 {
@@ -735,6 +734,8 @@ int tracker_record(void *tracker, const struct rec_hdr *rec)
 		return on_lost(tr, (const void *)rec);
 	if (rec->kind == REC_EVENT)
 		return on_kernel_event(tr, rec);
+	if (rec->kind == REC_CALLERS)
+		return on_callers(tr, rec);
 	t = task_of(tr, rec);
 	if (!t)
 		return -ENOMEM;

@@ -14,6 +14,7 @@
 struct image;
 struct rec_hdr;
 struct segment;
+struct symbols;
 struct tracker;
 
 struct tracker_counts {
@@ -35,6 +36,9 @@ struct tracker_counts {
 /* @segment is lent. @exe, lent: what the first task is about to exec; NULL: not known. */
 int  tracker_create(struct tracker **ret, struct segment *segment, const char *exe);
 void tracker_destroy(struct tracker *t);
+
+/* Lent: the names of files that are not probed, for stacks. */
+void tracker_use_symbols(struct tracker *t, struct symbols *symbols);
 
 /* A merge_fn. */
 int  tracker_record(void *tracker, const struct rec_hdr *rec);

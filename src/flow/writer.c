@@ -114,6 +114,8 @@ int writer_start(struct writer **ret, const struct writer_args *args)
 	w->args = *args;
 	err = merge_create(&w->merge);
 	err = err ?: tracker_create(&w->tracker, args->segment, args->exe);
+	if (!err)
+		tracker_use_symbols(w->tracker, args->symbols);
 	err = err ?: -pthread_create(&w->thread, NULL, writer_loop, w);
 	if (err)
 		writer_free(w);

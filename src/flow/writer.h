@@ -12,6 +12,7 @@ struct about;
 struct queue;
 struct raw;
 struct segment;
+struct symbols;
 struct writer;
 
 struct writer_args {
@@ -19,6 +20,7 @@ struct writer_args {
 	struct segment *segment;
 	struct raw     *raw;		/* NULL: rounds are not kept */
 	struct about   *about;		/* its losses are filled in before the sinks are closed */
+	struct symbols *symbols;	/* NULL: stacks have only the names of files that are probed */
 	const char     *exe;		/* what the first task is about to exec; NULL: not known */
 };
 

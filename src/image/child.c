@@ -55,7 +55,7 @@ static int64_t now_ms(void)
 }
 
 /* What the worker is asked for, by enum image_depth. */
-static const char depth_word[] = { 'r', 'f', 'c', 'd', 'l', '\0' };
+static const char depth_word[] = { 'r', 'f', 'c', 'n', 'd', 'l', '\0' };
 
 static enum image_depth depth_of(int word)
 {

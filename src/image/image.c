@@ -202,7 +202,7 @@ static int make_functions(struct reader *r)
 	for (size_t i = 0; i < r->found_count; i++) {
 		const struct found *f = &r->found[i];
 
-		if (f->is_part || f->addr < img->load_addr)
+		if ((f->is_part && !r->names_only) || f->addr < img->load_addr)
 			continue;
 		img->func[img->func_count++] = (struct func){
 			.addr = f->addr - img->load_addr,
@@ -238,6 +238,16 @@ static int read_functions(struct reader *r)
 	err = set_care(r);
 	err = err ?: name_the_nameless(r);
 	return err ?: sites_choose(r);
+}
+
+static int read_names(struct reader *r)
+{
+	int err = gopcln_read(r);
+
+	err = err ?: symbols_sort(r);
+	if (!err)
+		mend_sizes(r);
+	return err;
 }
 
 static bool has_dwarf(const struct elf *e)
@@ -276,7 +286,10 @@ static int read_all(struct reader *r, int fd)
 	err = err ?: find_spans(r);
 	err = err ?: symbols_read(r);
 	err = err ?: walker_read(r);
-	err = err ?: !r->facts_only ? read_functions(r) : symbols_sort(r) ?: r->wants_sites ? sites_start(r) : 0;
+	if (r->names_only)
+		err = err ?: read_names(r);
+	else
+		err = err ?: !r->facts_only ? read_functions(r) : symbols_sort(r) ?: r->wants_sites ? sites_start(r) : 0;
 	return err ?: make_functions(r);
 }
 
@@ -289,7 +302,7 @@ int image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth d
 {
 	__cleanup(reader_free) struct reader r = {
 		.elf.fd = -1, .debug_fd = debug_fd, .facts_only = depth == IMAGE_FACTS || depth == IMAGE_DRIVER,
-		.wants_sites = depth != IMAGE_FACTS,
+		.names_only = depth == IMAGE_NAMES, .wants_sites = depth != IMAGE_FACTS && depth != IMAGE_NAMES,
 	};
 	int err;
 

@@ -61,7 +61,8 @@ struct reader {
 	bool	      is_static;	/* needs no library and no dynamic linker, and is none */
 	bool	      has_imports;	/* what it lacks must be found elsewhere, whatever names a library or not */
 	bool	      facts_only;	/* IMAGE_FACTS, IMAGE_DRIVER */
-	bool	      wants_sites;	/* not with IMAGE_FACTS */
+	bool	      names_only;	/* IMAGE_NAMES */
+	bool	      wants_sites;	/* with neither IMAGE_FACTS nor IMAGE_NAMES */
 	unsigned      hints;		/* HINT_* of its symbols */
 	size_t	      code_count, span_count, slot_count, found_count;
 	size_t	      span_room, slot_room, found_room;

@@ -12,6 +12,7 @@ const struct source_ops *const sources[] = {
 	&source_clone,		/* tells of its flags before source_task does of the child */
 	&source_task,
 	&source_file,		/* and of the arguments after the exec */
+	&source_callers,
 	&source_syscall,
 	&source_sched,
 	&source_signal,

@@ -48,6 +48,12 @@ struct event_format {
 	CUDA_FIELDS, U("u64 ptr", 32, 8), U("u64 bytes", 40, 8), U("u64 stream", 48, 8),	\
 	U("u32 kind", 56, 4), U("u32 flags", 60, 4)
 
+/* The reader goes to the record's end, however many there are. */
+static const struct event_format kernel_stack = {
+	TD_KERNEL_STACK, "ftrace", "kernel_stack", { S("int size", 8, 4), U("unsigned long caller[8]", 16, 64) },
+	"\"\t=> %ps\\n\t=> %ps\\n\t=> %ps\\n\", (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2]"
+};
+
 static const struct event_format formats[] = {
 	{ TD_PROCESS_FORK, "sched", "sched_process_fork", {
 		U("__data_loc char[] parent_comm", 8, 4), S("pid_t parent_pid", 12, 4),
@@ -113,6 +119,9 @@ static const struct event_format formats[] = {
 	{ TD_USDT, "user", "usdt", {
 		U("u32 depth", 8, 4), U("u32 tgid", 12, 4), U("__data_loc char[] probe", 16, 4), U("__data_loc char[] args", 20, 4) },
 	  INDENT "%s(%s)\", REC->depth * 2, \"\", __get_str(probe), __get_str(args)" },
+	{ TD_CALLERS, "user", "stack", {
+		U("u32 tgid", 8, 4), U("u32 depth", 12, 4), U("__data_loc char[] frames", 16, 4), U("__data_loc u64[] ips", 20, 4) },
+	  "\"%s\", __get_str(frames)" },
 	{ TD_CUDA_LAUNCH, "cuda", "launch", {
 		CUDA_FIELDS, U("u64 func", 32, 8), U("u64 stream", 40, 8), U("u64 seq", 48, 8),
 		U("u32 gx", 56, 4), U("u32 gy", 60, 4), U("u32 gz", 64, 4),
@@ -190,6 +199,14 @@ static int write_format(struct out *o, const struct event_format *e)
 	err = out_error(text);
 	out_destroy(text);
 	return err;
+}
+
+int td_formats_ftrace(struct out *o, const struct td_used *used)
+{
+	bool is_used = td_is_used(used, kernel_stack.id);
+
+	out_u32(o, is_used);
+	return is_used ? write_format(o, &kernel_stack) : out_error(o);
 }
 
 static bool is_first_of_system(const struct event_format *e)

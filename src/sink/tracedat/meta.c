@@ -57,7 +57,11 @@ static int write_section(struct out *o, enum td_section id, const struct td_meta
 		return td_formats_write(o, a->used, a->calls, &a->about->tracepoints);
 	case TD_CMDLINES:
 		return td_names_write(o, a->names);
-	default:				/* none of ftrace's own events, no kernel symbols, no printk formats */
+	case TD_FTRACE_EVENTS:
+		return td_formats_ftrace(o, a->used);
+	case TD_KALLSYMS:
+		return td_kallsyms_write(o, a->kallsyms);
+	default:				/* no printk formats */
 		out_u32(o, 0);
 		return 0;
 	}

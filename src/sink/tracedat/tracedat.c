@@ -32,6 +32,7 @@ struct sink {
 	const struct td_codec *codec;
 	struct td_names	    *names;
 	struct td_syscalls  *calls;
+	struct td_kallsyms  *kallsyms;
 	struct td_lane	   **lane;	/* by CPU; NULL: nothing has happened there */
 	unsigned	     cpus;
 	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
@@ -50,6 +51,7 @@ static void sink_destroy(struct sink *s)
 	free(s->lane);
 	td_names_destroy(s->names);
 	td_syscalls_destroy(s->calls);
+	td_kallsyms_destroy(s->kallsyms);
 	free(s);
 }
 
@@ -72,6 +74,7 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 		return -ENOMEM;
 	err = td_names_create(&s->names);
 	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
+	err = err ?: td_kallsyms_create(&s->kallsyms);
 	err = err ?: td_spool_reserve(args->dirfd, s->cpus);
 	if (!err)
 		*ret = TAKE(s);
@@ -104,8 +107,8 @@ static int put(struct sink *s, unsigned cpu, uint64_t time)
 static int write_all(struct sink *s)
 {
 	struct td_meta_args meta = {
-		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .names = s->names,
-		.lane = s->lane, .cpus = s->cpus,
+		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .kallsyms = s->kallsyms,
+		.names = s->names, .lane = s->lane, .cpus = s->cpus,
 	};
 	int err = 0;
 
@@ -355,6 +358,23 @@ static int on_kernel_event(struct sink *s, const struct event *ev)
 	return put(s, r->hdr.cpu, ev->time);
 }
 
+static int on_callers(struct sink *s, const struct event *ev)
+{
+	const struct rec_callers *r = (const void *)ev->rec;
+	uint16_t id = td_kernel_stack(&s->p, s->kallsyms, s->args.about, r);
+	int err = 0;
+
+	if (id) {
+		td_use(&s->used, id);
+		err = put(s, r->hdr.cpu, ev->time);
+	}
+	id = err ? 0 : td_callers(&s->p, r, ev->frame);
+	if (!id)
+		return err;
+	td_use(&s->used, id);
+	return put(s, r->hdr.cpu, ev->time);
+}
+
 /* ---- the callbacks ---- */
 
 static int (*const on_event[REC_KINDS])(struct sink *s, struct td_task *u, const struct event *ev) = {
@@ -388,6 +408,8 @@ static int td_event(struct sink *s, const struct event *ev)
 
 	if (ev->kind == REC_EVENT)
 		return on_kernel_event(s, ev);
+	if (ev->kind == REC_CALLERS)
+		return on_callers(s, ev);
 	if (ev->kind >= REC_KINDS || !on_event[ev->kind])
 		return 0;
 	u = task_of(s, ev->task);
@@ -509,7 +531,7 @@ const struct sink_ops sink_tracedat = {
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
 			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |
 			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST) | SINK_WANTS(REC_EVENT) |
-			  SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT),
+			  SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CALLERS),
 	.events		= EVENT_BIT(EVENT_SCHED_SWITCH) | EVENT_BIT(EVENT_SCHED_WAKEUP) | EVENT_BIT(EVENT_SCHED_WAKEUP_NEW) |
 			  EVENT_BIT(EVENT_SCHED_MIGRATE) | EVENT_BIT(EVENT_SIGNAL_GENERATE) | EVENT_BIT(EVENT_SIGNAL_DELIVER),
 	.open		= td_open,

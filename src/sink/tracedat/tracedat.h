@@ -8,6 +8,8 @@
  *	formats.c	the events there are, described as tracefs describes its own
  *	syscalls.c	those of system calls: one pair for each that occurs
  *	kevents.c	those of the kernel's own tracepoints
+ *	stacks.c	who called
+ *	kallsyms.c	names of the kernel's functions
  *	cuda.c		those of calls of the CUDA driver
  *	values.c	arguments and results of functions as text
  *	tasks.c		what is told of tasks and processes beside their events
@@ -26,8 +28,10 @@
 
 #include "record.h"
 
+struct about;
 struct call;
 struct event;
+struct frame;
 struct out;
 struct session;
 struct task;
@@ -93,6 +97,7 @@ uint64_t td_lane_bytes(const struct td_lane *l);	/* of its file, when all that w
 
 /* Events of the kernel's names; our own from 20000 on. Below 32768: a reader keeps them in 16 signed bits. */
 enum td_id {
+	TD_KERNEL_STACK	= 4,	/* as the kernel has it: a format of ftrace's own */
 	TD_PROCESS_FORK	= 300,
 	TD_PROCESS_EXEC,
 	TD_PROCESS_EXIT,
@@ -115,6 +120,7 @@ enum td_id {
 	TD_CUDA_MODULE,
 	TD_CUDA_CALL,
 	TD_CUDA_GRAPH_LAUNCH,
+	TD_CALLERS	= 20020,
 	TD_LOST		= 20200,
 	TD_IDS		= 32768
 };
@@ -141,6 +147,7 @@ void td_format_field(struct out *o, const char *declaration, unsigned offset, un
 /* The content of the section of event formats. */
 struct td_syscalls;
 struct tracepoints;
+int  td_formats_ftrace(struct out *o, const struct td_used *used);	/* of those of ftrace's own */
 int  td_formats_write(struct out *o, const struct td_used *used, const struct td_syscalls *calls,
 		      const struct tracepoints *tps);
 
@@ -164,6 +171,25 @@ uint16_t td_kevent(struct td_payload *p, const struct rec_event *rec);	/* return
 /* Of those by name: how many systems there are, and their formats. */
 unsigned td_kevents_systems(const struct tracepoints *tps, const struct td_used *used);
 int	 td_kevents_formats(struct out *o, const struct tracepoints *tps, const struct td_used *used);
+
+/* ---- kallsyms.c ---- */
+
+struct td_kallsyms;
+
+int  td_kallsyms_create(struct td_kallsyms **ret);
+void td_kallsyms_destroy(struct td_kallsyms *k);
+void td_kallsyms_read(struct td_kallsyms *k, const struct about *about);	/* before the next two; again, it does nothing */
+/* What the kernel has at @addr, with its module; "": that is not known. */
+const char *td_kallsyms_name(const struct td_kallsyms *k, uint64_t addr);
+void td_kallsyms_need(struct td_kallsyms *k, uint64_t addr);	/* it will be in the file */
+int  td_kallsyms_write(struct out *o, const struct td_kallsyms *k);	/* the content of the section; NULL: none */
+
+/* ---- stacks.c ---- */
+
+/* Both return the id it got; 0: there is none to be told. */
+uint16_t td_kernel_stack(struct td_payload *p, struct td_kallsyms *k, const struct about *about,
+			 const struct rec_callers *r);
+uint16_t td_callers(struct td_payload *p, const struct rec_callers *r, const struct frame *frame);
 
 /* ---- cuda.c ---- */
 
@@ -234,12 +260,12 @@ enum td_option {
 
 void td_option(struct out *o, uint16_t id, const void *data, uint32_t len);
 
-struct about;
 struct td_meta_args {
 	const struct about	 *about;
 	const struct td_codec	 *codec;
 	const struct td_used	 *used;
 	const struct td_syscalls *calls;
+	const struct td_kallsyms *kallsyms;
 	struct td_names		 *names;
 	struct td_lane *const	 *lane;	/* NULL where nothing happened */
 	unsigned		  cpus;
