@@ -28,6 +28,7 @@ struct about {
 
 	bool	       gpu_times;	/* device times were asked for: REC_CUDA_TIMES may come */
 	struct tracepoints tracepoints;	/* the events EVENT_TRACEPOINT and on */
+	bool	       is_replay;	/* all of this was before: what is there now need not be what was */
 	uint64_t       start;		/* ns, CLOCK_MONOTONIC */
 	int64_t	       utc_offset;	/* ns: CLOCK_REALTIME minus CLOCK_MONOTONIC */
 

@@ -294,6 +294,18 @@ static struct config *usual_config(void)
 
 DEFINE_CLEANUP(config_destroy, struct config *)
 
+/* Which formats have a place for one of @needs. */
+static void hint_formats(uint64_t needs)
+{
+	char names[128] = "";
+	size_t len = 0;
+
+	for (size_t k = 0; sinks[k] && len < sizeof(names); k++)
+		if (sinks[k]->wants & needs)
+			len += snprintf(names + len, sizeof(names) - len, "%s%s", len ? " or " : "", sinks[k]->name);
+	hint("--format %s", names);
+}
+
 /* An option of formats that tell of files, beside none of those, would do nothing. */
 static int check_file_options(const struct config *cfg)
 {
@@ -308,36 +320,61 @@ static int check_file_options(const struct config *cfg)
 		if (!option[i].is_given)
 			continue;
 		fail(0, "%s: none of the formats to be written tells of files", option[i].name);
-		for (size_t k = 0; sinks[k]; k++)
-			if (sinks[k]->wants & SINK_WANTS(REC_FILE))
-				hint("--format %s", sinks[k]->name);
+		hint_formats(SINK_WANTS(REC_FILE));
 		return 1 + EXIT_USAGE;
 	}
 	return 0;
 }
 
-static int check_callers(const struct config *cfg, uint64_t wants)
+static bool chooses_syscalls(const struct config *cfg)
 {
-	if (!cfg->callers || wants & SINK_WANTS(REC_CALLERS))
-		return 0;
-	fail(0, "-g: none of the formats to be written has stacks");
-	for (size_t k = 0; sinks[k]; k++)
-		if (sinks[k]->wants & SINK_WANTS(REC_CALLERS))
-			hint("--format %s", sinks[k]->name);
-	return 1 + EXIT_USAGE;
+	return memchr(cfg->syscall_wanted, false, sizeof(cfg->syscall_wanted));
+}
+
+/* What was asked for, and no format has a place for. */
+static int check_places(const struct config *cfg, uint64_t wants)
+{
+	const uint64_t functions = SINK_WANTS(REC_FUNC_ENTRY);
+	const struct { const char *name; bool is_given; uint64_t needs; } option[] = {
+		{ "-g", cfg->callers, SINK_WANTS(REC_CALLERS) },
+		{ "--functions=GLOB", cfg->function_count, functions },
+		{ "-F and its like", filter_is_given(cfg->filter) && !cfg->list, functions },
+		{ "-A and -R", cfg->args.count, functions },
+		{ "--auto-args", cfg->auto_args, functions },
+		{ "--srcline", cfg->srcline, functions },
+		{ "-D", cfg->depth, functions },
+		{ "-t", cfg->least_ns, functions | SINK_WANTS(REC_SYS_ENTER) },
+		{ "--usdt", cfg->usdt_count, SINK_WANTS(REC_USDT) },
+		{ "--cuda", cfg->cuda_asked, SINK_WANTS(REC_CUDA_ENTRY) },
+		{ "--syscalls=SET", chooses_syscalls(cfg), SINK_WANTS(REC_SYS_ENTER) },
+		{ "-e EVENT", cfg->events_chosen && (cfg->events || cfg->tracepoints.count), SINK_WANTS(REC_EVENT) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(option); i++) {
+		if (!option[i].is_given || wants & option[i].needs)
+			continue;
+		fail(0, "%s: none of the formats to be written has a place for that", option[i].name);
+		hint_formats(option[i].needs);
+		return 1 + EXIT_USAGE;
+	}
+	return 0;
 }
 
 /* What no format has a place for is not recorded; a format of nothing but CUDA calls asks for them. */
 static int choose_sources(struct config *cfg)
 {
 	uint64_t wants = cfg->raw ? ~0ull : 0;
+	int err;
 
-	for (unsigned i = 0; i < cfg->sink_count; i++) {
+	for (unsigned i = 0; i < cfg->sink_count; i++)
 		wants |= cfg->sink[i]->wants;
+	err = check_places(cfg, wants);
+	if (err)
+		return err;
+	for (unsigned i = 0; i < cfg->sink_count; i++)
 		if (cfg->cuda && !(cfg->sink[i]->wants & ~(SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) |
 							  SINK_WANTS(REC_CUDA_TIMES))))
 			cfg->cuda_asked = true;
-	}
 	if (!(wants & SINK_WANTS(REC_CUDA_ENTRY)) || (filter_holds(cfg) && !cfg->cuda_asked))
 		cfg->cuda = cfg->cuda_asked = 0;
 	if (!(wants & SINK_WANTS(REC_FUNC_ENTRY)))
@@ -348,7 +385,7 @@ static int choose_sources(struct config *cfg)
 	if (!wants_probes(cfg))
 		cfg->cuda = 0;			/* nobody looks at what is mapped */
 	if (!cfg->cuda_asked || !cfg->functions || !filter_holds(cfg))
-		return check_callers(cfg, wants);
+		return 0;
 	fail(0, "calls of the CUDA driver are recorded as they are made: they do not go together with functions under -t and -C");
 	return 1 + EXIT_USAGE;
 }

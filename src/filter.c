@@ -42,6 +42,11 @@ int filter_create(struct filter **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
+bool filter_is_given(const struct filter *f)
+{
+	return f->count;
+}
+
 void filter_destroy(struct filter *f)
 {
 	if (!f)

@@ -36,6 +36,9 @@ int  filter_option(struct filter *f, const char *name, const char *word, const c
 /* All options have been given: compile the patterns. Returns as filter_option() does. */
 int  filter_finish(struct filter *f);
 
+/* Is any rule given? */
+bool filter_is_given(const struct filter *f);
+
 /* FILTER_* of @fn, a function of @img; remembers which rules matched something. */
 unsigned filter_of(struct filter *f, const struct image *img, const struct func *fn);
 

@@ -572,8 +572,10 @@ static int open_raw(const struct config *cfg, struct recording *r)
 static int replay_into(struct recording *r, int fd)
 {
 	struct writer_args args = { .queue = r->queue, .about = r->about, .exe = r->about->exe };
-	int err = open_output(r) ?: symbols_create(&r->symbols), pushed;
+	int err, pushed;
 
+	r->about->is_replay = true;
+	err = open_output(r) ?: symbols_create(&r->symbols);
 	args.segment = r->segment;
 	args.symbols = r->symbols;
 	err = err ?: writer_start(&r->writer, &args);

@@ -235,6 +235,18 @@ else
 	skip "a file system that does not answer" "bindfs cannot mount here"
 fi
 
+# Of a raw recording: what has another place by now is told as it was, and nothing is looked up where something else is.
+replayed() {
+	record rawbas --format raw,bas -- sh -c 'mkdir a; cd a; echo > x; mv x y; ln y h; ln -s y z; ln -s y ../a/w' || return
+	mv a real && ln -s /usr a
+	"$RECORDER" --format bas --replay rawbas/recording.raw -o again.bas 2> again.err || { cat again.err; return 1; }
+	sound again.bas --ended || return
+	equal "$(bas events again.bas RenameFrom LinkFrom LinkatFrom Symlink | sed 's/	SR=[^	]*//')" \
+		"$(bas events rawbas/.nfsdb RenameFrom LinkFrom LinkatFrom Symlink | sed 's/	SR=[^	]*//')" &&
+		grep -q 'for a replay looks nothing up: [1-9]' again.err
+}
+check "a raw recording replayed: names as they were" replayed
+
 # Of the user who called sudo: the text tells nothing that this user could not find out.
 rights() {
 	chmod 755 . && mkdir theirs && chown 65534:65534 theirs && mkdir closed && ln -s /etc closed/link || return

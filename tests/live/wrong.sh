@@ -39,6 +39,13 @@ wrong 2 --syscals --syscalls					-- --syscals true
 wrong 2 --fromat --format					-- --fromat=raw true
 wrong 2 --env-vars "tells of files"				-- --env-vars true
 wrong 2 --mounts "tells of files"				-- --mounts --format raw true
+wrong 2 -g "has a place"						-- -g true
+wrong 2 --functions "has a place"				-- --functions=main --format bas true
+wrong 2 -F "has a place"					-- -F main --format bas true
+wrong 2 -A "has a place"					-- -A main@arg1 --format neutrino true
+wrong 2 --usdt "has a place"					-- --usdt 'libc:*' --format bas true
+wrong 2 --syscalls "has a place"				-- -e trace=openat --format bas true
+wrong 2 "-e EVENT" "has a place"				-- -e sched --format bas true
 wrong 2 "'-w'"							-- -w true
 wrong 2 "'-w'"							-- -qw true
 wrong 2 --no-f --no-follow					-- --no-f true

@@ -29,7 +29,7 @@ static void desk_set(struct desk *d)
 	d->root.mnt_id = root.stx_mnt_id;
 	d->root.ino = root.stx_attributes & STATX_ATTR_MOUNT_ROOT ? 0 : root.stx_ino;
 	d->whose = (struct bas_whose){ &d->root, getpid(), gettid(), clock_now() };
-	CHECK(!bas_names_create(&d->names));
+	CHECK(!bas_names_create(&d->names, true));
 	bas_names_root(d->names, &d->root, getpid(), 0);
 }
 

@@ -35,7 +35,7 @@ static int bas_open(struct sink **ret, const struct sink_args *args)
 	if (!s)
 		return -ENOMEM;
 	s->args = *args;
-	err = bas_names_create(&s->names);
+	err = bas_names_create(&s->names, !args->about->is_replay);
 	err = err ?: bas_tasks_create(&s->tasks, args->about->pid);
 	err = err ?: bas_stats_create(&s->stats);
 	if (args->options->env_vars)
@@ -157,7 +157,8 @@ static void say_gaps(const struct sink *s)
 	if (failed.denied)
 		warn("names in '%s' that are as programs called them, for nobody may look there but others: %lu", name, failed.denied);
 	if (failed.gone)
-		say("names in '%s' that are as programs called them, for the way to them was gone by then: %lu", name, failed.gone);
+		say("names in '%s' that are as programs called them, for %s: %lu", name,
+		    s->args.about->is_replay ? "a replay looks nothing up" : "the way to them was gone by then", failed.gone);
 }
 
 /* The spool goes once the file is in its place; else it stays, to be recovered later. */

@@ -53,6 +53,7 @@ struct bas_names {
 	unsigned	 next_memo;
 	struct bas_asker *asker;
 	struct identity	 owner;
+	bool		 looks;
 	struct bas_names_failed failed;
 };
 
@@ -102,7 +103,7 @@ void bas_names_destroy(struct bas_names *n)
 	free(n);
 }
 
-int bas_names_create(struct bas_names **ret)
+int bas_names_create(struct bas_names **ret, bool looks)
 {
 	struct bas_names *n = calloc(1, sizeof(*n));
 	int err;
@@ -116,6 +117,7 @@ int bas_names_create(struct bas_names **ret)
 		return err;
 	}
 	own_root(&n->own);
+	n->looks = looks;
 	*ret = n;
 	return 0;
 }
@@ -256,7 +258,7 @@ static struct root *root_new(struct bas_names *n, const struct file_root *id, ui
 /* The parent last, so that many short tasks one after the other do not push out who started them all. */
 void bas_names_root(struct bas_names *n, const struct file_root *id, uint32_t tid, uint32_t parent)
 {
-	struct root *r = root_find(n, id) ?: root_new(n, id, tid, parent);
+	struct root *r = n->looks ? root_find(n, id) ?: root_new(n, id, tid, parent) : NULL;
 
 	if (!r)
 		return;

@@ -23,7 +23,8 @@ struct bas_whose {
 	uint64_t		time;	/* ns, when: what has been looked up since holds for it */
 };
 
-int  bas_names_create(struct bas_names **ret);
+/* @looks: names are looked up in file systems as they are now; else they are as they were called. */
+int  bas_names_create(struct bas_names **ret, bool looks);
 void bas_names_destroy(struct bas_names *n);
 
 /* Remember the root directory of task @tid, which has the identity @root, while it or @parent, who may have it too, is there. */

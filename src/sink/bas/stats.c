@@ -80,7 +80,7 @@ void bas_stats_untold(struct bas_stats *st, unsigned cpu)
 void bas_stats_say(const struct bas_stats *st, const char *name)
 {
 	if (st->untold)
-		warn("%lu events are not in '%s': a name or an argument of theirs could not be read", st->untold, name);
+		warn("%lu events are not in '%s': a name or an argument of theirs could not be read, or was lost", st->untold, name);
 	if (st->cut)
 		warn("%lu paths in '%s' are not whole: they were too long", st->cut, name);
 }
