@@ -37,7 +37,8 @@ struct event {
 	uint16_t	      kind;	/* enum rec_kind: of this event; for an unseen end REC_FUNC_EXIT, REC_SYS_EXIT or REC_CUDA_EXIT */
 	uint16_t	      ending;	/* enum ending; for exits */
 	uint32_t	      depth;	/* entries and exits: the calls open around this one */
-	const struct call    *call;	/* entries and exits: the call; else NULL */
+	const struct call    *call;	/* entries and exits: the call; NULL: the exit of a system call that this task did not
+					   enter, an exec in the new program, a fork in the child; else NULL */
 	const struct frame   *frame;	/* REC_CALLERS: the program's, as many as the record says; else NULL */
 	const struct cuda_device_time *device;	/* REC_CUDA_TIMES, an event for each time of the device: cuda.h; else NULL */
 };

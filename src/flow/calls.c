@@ -13,6 +13,7 @@
  * A single frame larger than that is also taken so, which does no harm: its
  * call still nests, and only what a lost return would have shown is missed.
  */
+#define NO_NUMBER	UINT32_MAX	/* -1 */
 #define NEAR_BYTES	(256u << 10)
 
 /* Its place on the stack tells whether it has been left; a syscall is left when anything else is seen. */
@@ -181,10 +182,14 @@ int calls_pass(struct calls *c, struct task *t, const struct rec_hdr *rec, uint6
 int calls_exit_syscall(struct calls *c, struct task *t, const struct rec_hdr *rec, uint32_t nr)
 {
 	const struct call *top = t->depth ? &t->call[t->depth - 1] : NULL;
+	int err;
 
 	if (!top || top->kind != REC_SYS_ENTER || top->id != nr) {
-		c->counts->unmatched++;		/* execve's own, a new thread's clone, a signal's return */
-		return close_open_syscall(c, t, rec);
+		c->counts->unmatched++;		/* execve's own, a new thread's clone, a signal's return, which has no number */
+		err = close_open_syscall(c, t, rec);
+		if (err || nr == NO_NUMBER)
+			return err;
+		return tell(c, t, rec, NULL, t->depth, REC_SYS_EXIT, ENDED_SEEN, c->time);
 	}
 	return close_top(c, t, rec, ENDED_SEEN);
 }

@@ -10,8 +10,9 @@ fi
 # same NAME COMMAND...
 same() {
 	local name=$1; shift
-	trace-cmd record -q -b 20000 -o $name.kernel -e syscalls -e sched -c -F setarch -R "$@" > $name.out 2>&1 || { tail -n 2 $name.out; return 1; }
-	"$RECORDER" -b 16M --no-functions --format trace-dat -o $name.ours -- setarch -R "$@" > $name.out 2> $name.err || return
+	trace-cmd record -q -b 20000 -o $name.kernel -e syscalls -e sched -c -F setarch -R "$@" > $name.out 2>&1
+	[ -s $name.kernel ] || { tail -n 2 $name.out; return 1; }
+	"$RECORDER" -b 16M --no-functions --format trace-dat -o $name.ours -- setarch -R "$@" > $name.out 2> $name.err
 	grep -q 'lost: nothing' $name.err || { grep lost: $name.err; return 1; }
 	python3 "${LIVE%/live}/long/tracecmd.py" $name.kernel $name.ours
 }

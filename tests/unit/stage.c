@@ -55,7 +55,10 @@ static int tell_event(struct sink *s, const struct event *ev)
 		break;
 	case REC_FUNC_EXIT:
 	case REC_SYS_EXIT:
-		add("%lu %s", ev->time, ends[ev->ending]);
+		if (!ev->call)
+			add("%lu sys%u%s", ev->time, ((const struct rec_sys_exit *)ev->rec)->nr, ends[ev->ending]);
+		else
+			add("%lu %s", ev->time, ends[ev->ending]);
 		break;
 	}
 	return 0;

@@ -213,7 +213,7 @@ TEST(exec_closes_every_call_and_begins_a_session)
 	sys_entered(&s, 110, 59);
 	execed(&s, 120, "/bin/other");
 	sys_returned(&s, 130, 59);
-	CHECK_STR(told(&s), "100 f0{ 110 sys59{ 120 }! 120 }! session(/bin/other) map(/bin/other@5000000) exec(100)");
+	CHECK_STR(told(&s), "100 f0{ 110 sys59{ 120 }! 120 }! session(/bin/other) map(/bin/other@5000000) exec(100) 130 sys59}");
 	stage_clear(&s);
 }
 
@@ -242,7 +242,7 @@ TEST(a_forked_child_begins_with_no_frames_and_returns_of_its_parents_calls_are_n
 	entered(&s, 140, 1, 0x6000);
 	returned(&s, 150, 1, 0x6000);
 	returned(&s, 160, 0, 0x7000);
-	CHECK_STR(told(&s), "100 f0{ 110 sys57{ task(200:200) 140 f1{ 150 }");
+	CHECK_STR(told(&s), "100 f0{ 110 sys57{ task(200:200) 130 sys57} 140 f1{ 150 }");
 	stage_clear(&s);
 }
 
@@ -272,7 +272,7 @@ TEST(a_thread_begins_with_no_frames)
 	sys_returned(&s, 125, 56);
 	entered(&s, 130, 1, 0x9000);
 	returned(&s, 140, 1, 0x9000);
-	CHECK_STR(told(&s), "100 f0{ task(100:101) 130 f1{ 140 }");
+	CHECK_STR(told(&s), "100 f0{ task(100:101) 125 sys56} 130 f1{ 140 }");
 	stage_clear(&s);
 }
 

@@ -228,23 +228,29 @@ static int on_usdt(struct sink *s, struct td_task *u, const struct event *ev)
 
 static int on_sys_enter(struct sink *s, struct td_task *u, const struct event *ev)
 {
+	u->is_in_exec = false;
 	td_syscall_enter(s->calls, &s->p, ev->task->tid, (const void *)ev->rec, &s->used);
 	return note_begin(u, ev->depth, ev->began) ?: put(s, ev->rec->cpu, ev->time);
 }
 
-/* An exec that succeeds returns 0, but in the new program. What else was not seen to end has no exit. */
+/*
+ * An exec returns in the new program, which may be one of 32 bits: its number is then what that calls something else by.
+ * What else was not seen to end has no exit.
+ */
 static int on_sys_exit(struct sink *s, struct td_task *u, const struct event *ev)
 {
-	struct rec_sys_exit success = { .nr = ev->call->id };
+	struct rec_sys_exit of_exec = { .nr = u->exec_nr };
 
-	(void)u;
-	success.hdr.flags = ev->call->flags & REC_F_COMPAT;
-	if (ev->ending == ENDED_SEEN && ev->rec->kind == REC_SYS_EXIT)
-		td_syscall_exit(s->calls, &s->p, ev->task->tid, (const void *)ev->rec, &s->used);
-	else if (ev->rec->kind == REC_TASK_EXEC && td_syscall_is_exec(ev->call->id, ev->call->flags & REC_F_COMPAT))
-		td_syscall_exit(s->calls, &s->p, ev->task->tid, &success, &s->used);
-	else
+	if (ev->call && ev->rec->kind == REC_TASK_EXEC && td_syscall_is_exec(ev->call->id, ev->call->flags & REC_F_COMPAT)) {
+		u->is_in_exec = true;
+		u->exec_nr = ev->call->id;
+		u->exec_flags = ev->call->flags & REC_F_COMPAT;
+	}
+	if (ev->ending != ENDED_SEEN || ev->rec->kind != REC_SYS_EXIT)
 		return 0;
+	of_exec.hdr.flags = u->exec_flags;
+	td_syscall_exit(s->calls, &s->p, ev->task->tid, u->is_in_exec ? &of_exec : (const void *)ev->rec, &s->used);
+	u->is_in_exec = false;
 	return put(s, ev->rec->cpu, ev->time);
 }
 

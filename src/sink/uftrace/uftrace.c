@@ -278,7 +278,7 @@ static int on_sys_exit(struct sink *s, struct uf_task *u, const struct event *ev
 	static const struct rec_sys_exit success = { .ret = 0 };
 	const struct rec_sys_exit *exit = NULL;
 
-	if (!u->is_in_syscall)
+	if (!u->is_in_syscall || !ev->call)
 		return 0;
 	if (ev->ending == ENDED_SEEN && ev->rec->kind == REC_SYS_EXIT)
 		exit = (const void *)ev->rec;
