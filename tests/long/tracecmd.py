@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 LINE = re.compile(r"^\s*(.*)-(\d+)\s+\[(\d+)\]\s+(?:\S+\s+)?([\d.]+):\s+(\w+):\s*(.*)$")
 FIELD = re.compile(r"(\w+)=(ARRAY\[[^\]]*\]|\"[^\"]*\"|\S+)")
 LIFE = ("sched_process_exec", "sched_process_exit")
-# The result is a moment, a place of another's, or what is left in a register.
-LOOSE = {"sys_exit_times", "sys_exit_time"}
+# The result differs from run to run: a moment, who started the program, which child ended first.
+LOOSE = {"sys_exit_times", "sys_exit_time", "sys_exit_getppid", "sys_exit_wait4", "sys_exit_waitid"}
 
 
 def report(path):
@@ -61,6 +61,8 @@ class Recording:
                 self.woken[self.name[f["pid"]]] += 1
         elif event in LIFE:
             self.events[who].append((event, ()))
+        elif event == "sys_enter_rt_sigreturn":
+            pass                             # when a signal comes is nobody's to say
         elif event.startswith(("sys_enter_", "sys_exit_")):
             self.fields.setdefault(event, set(k for k in f if not k.startswith("__")))
             self.events[who].append((event, f))

@@ -7,12 +7,12 @@ if ! trace-cmd record -q -o try.dat -e sched:sched_process_exec true > try.out 2
 	exit 0
 fi
 
-# same NAME COMMAND...
+# same NAME COMMAND...: with an environment of its own, whose size decides where the stack lies.
 same() {
-	local name=$1; shift
-	trace-cmd record -q -b 20000 -o $name.kernel -e syscalls -e sched -c -F setarch -R "$@" > $name.out 2>&1
+	local name=$1 alone=(env -i PATH="$PATH" LC_ALL=C); shift
+	"${alone[@]}" trace-cmd record -q -b 20000 -o $name.kernel -e syscalls -e sched -c -F setarch -R "$@" > $name.out 2>&1
 	[ -s $name.kernel ] || { tail -n 2 $name.out; return 1; }
-	"$RECORDER" -b 16M --no-functions --format trace-dat -o $name.ours -- setarch -R "$@" > $name.out 2> $name.err
+	"${alone[@]}" "$RECORDER" -b 16M --no-functions --format trace-dat -o $name.ours -- setarch -R "$@" > $name.out 2> $name.err
 	grep -q 'lost: nothing' $name.err || { grep lost: $name.err; return 1; }
 	python3 "${LIVE%/live}/long/tracecmd.py" $name.kernel $name.ours
 }
