@@ -306,26 +306,6 @@ static void hint_formats(uint64_t needs)
 	hint("--format %s", names);
 }
 
-/* An option of formats that tell of files, beside none of those, would do nothing. */
-static int check_file_options(const struct config *cfg)
-{
-	const struct sink_options *o = &cfg->sink_options;
-	const struct { const char *name; bool is_given; } option[] = {
-		{ "--env-vars", o->env_vars }, { "--thread-names", o->thread_names }, { "--mounts", o->mounts },
-		{ "--implicit-closes", o->implicit_closes }, { "--long-lines", o->long_lines },
-		{ "--ignore-repeated-opens", o->ignore_repeats },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(option) && !cfg->files; i++) {
-		if (!option[i].is_given)
-			continue;
-		fail(0, "%s: none of the formats to be written tells of files", option[i].name);
-		hint_formats(SINK_WANTS(REC_FILE));
-		return 1 + EXIT_USAGE;
-	}
-	return 0;
-}
-
 static bool chooses_syscalls(const struct config *cfg)
 {
 	return memchr(cfg->syscall_wanted, false, sizeof(cfg->syscall_wanted));
@@ -334,7 +314,8 @@ static bool chooses_syscalls(const struct config *cfg)
 /* What was asked for, and no format has a place for. */
 static int check_places(const struct config *cfg, uint64_t wants)
 {
-	const uint64_t functions = SINK_WANTS(REC_FUNC_ENTRY);
+	const uint64_t functions = SINK_WANTS(REC_FUNC_ENTRY), files = SINK_WANTS(REC_FILE);
+	const struct sink_options *o = &cfg->sink_options;
 	const struct { const char *name; bool is_given; uint64_t needs; } option[] = {
 		{ "-g", cfg->callers, SINK_WANTS(REC_CALLERS) },
 		{ "--functions=GLOB", cfg->function_count, functions },
@@ -348,6 +329,12 @@ static int check_places(const struct config *cfg, uint64_t wants)
 		{ "--cuda", cfg->cuda_asked, SINK_WANTS(REC_CUDA_ENTRY) },
 		{ "--syscalls=SET", chooses_syscalls(cfg), SINK_WANTS(REC_SYS_ENTER) },
 		{ "-e EVENT", cfg->events_chosen && (cfg->events || cfg->tracepoints.count), SINK_WANTS(REC_EVENT) },
+		{ "--env-vars", o->env_vars, files },
+		{ "--thread-names", o->thread_names, files },
+		{ "--mounts", o->mounts, files },
+		{ "--implicit-closes", o->implicit_closes, files },
+		{ "--long-lines", o->long_lines, files },
+		{ "--ignore-repeated-opens", o->ignore_repeats, files },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(option); i++) {
@@ -366,6 +353,8 @@ static int choose_sources(struct config *cfg)
 	uint64_t wants = cfg->raw ? ~0ull : 0;
 	int err;
 
+	if (!cfg->sink_count)			/* raw alone is for what all can be replayed as */
+		wants &= ~SINK_WANTS(REC_FILE);
 	for (unsigned i = 0; i < cfg->sink_count; i++)
 		wants |= cfg->sink[i]->wants;
 	err = check_places(cfg, wants);
@@ -381,7 +370,7 @@ static int choose_sources(struct config *cfg)
 		cfg->functions = false;
 	if (!(wants & SINK_WANTS(REC_SYS_ENTER)))
 		cfg->syscalls = false;
-	cfg->files = wants & SINK_WANTS(REC_FILE) && cfg->sink_count;	/* raw alone is for what all can be replayed as */
+	cfg->files = wants & SINK_WANTS(REC_FILE);
 	if (!wants_probes(cfg))
 		cfg->cuda = 0;			/* nobody looks at what is mapped */
 	if (!cfg->cuda_asked || !cfg->functions || !filter_holds(cfg))
@@ -415,7 +404,7 @@ int config_parse(struct config **ret, int argc, char **argv)
 		cfg->sink[cfg->sink_count++] = usual_sink(cfg->output);
 	for (unsigned i = 0; i < cfg->sink_count && !cfg->events_chosen; i++)
 		cfg->events |= cfg->sink[i]->events;
-	err = choose_sources(cfg) ?: check_file_options(cfg);
+	err = choose_sources(cfg);
 	if (!err)
 		*ret = TAKE(cfg);
 	return err;

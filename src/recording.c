@@ -344,6 +344,14 @@ static int describe(struct recording *r)
 
 /* ---- the walk ---- */
 
+/* Ahead of BPF objects and targets, which the process that reads files is to know nothing of. */
+static int start_symbols(struct recording *r)
+{
+	int err = symbols_create(&r->symbols) ?: symbols_start(r->symbols);
+
+	return err ? fail(err, "cannot start the process that reads names of functions") : 0;
+}
+
 static int recording_begin(struct recording *r, const struct config *cfg)
 {
 	int err;
@@ -353,7 +361,7 @@ static int recording_begin(struct recording *r, const struct config *cfg)
 	err = err ?: queue_create(&r->queue, cfg->memory_bytes);
 	err = err ?: images_create(&r->images, cfg, r->queue);
 	if (cfg->callers)
-		err = err ?: symbols_create(&r->symbols) ?: symbols_start(r->symbols);
+		err = err ?: start_symbols(r);
 	err = err ?: load_bpf(r);
 	err = err ?: attach_sources(r);
 	err = err ?: start_launch(r);

@@ -94,9 +94,14 @@ int segment_task_exec(struct segment *s, struct task *t, uint64_t time)
 	return 0;
 }
 
+bool segment_wants(const struct segment *s, uint16_t kind)
+{
+	return s->wants & SINK_WANTS(kind);
+}
+
 int segment_event(struct segment *s, const struct event *ev)
 {
-	if (!(s->wants & SINK_WANTS(ev->kind)))
+	if (!segment_wants(s, ev->kind))
 		return 0;
 	for (struct open_sink *o = s->open; o < s->open + s->count; o++) {
 		int err;

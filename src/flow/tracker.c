@@ -667,6 +667,8 @@ static int on_callers(struct tracker *tr, const struct rec_hdr *rec)
 		.rec = rec, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind, .frame = frame,
 	};
 
+	if (!segment_wants(tr->segment, rec->kind))
+		return 0;
 	frames_find(frame, r, t ? t->session : NULL, tr->symbols);
 	return segment_event(tr->segment, &ev);
 }

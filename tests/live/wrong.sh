@@ -37,8 +37,8 @@ wrong 2 "no command"						--
 wrong 2 "no command"						-- --strict --
 wrong 2 --syscals --syscalls					-- --syscals true
 wrong 2 --fromat --format					-- --fromat=raw true
-wrong 2 --env-vars "tells of files"				-- --env-vars true
-wrong 2 --mounts "tells of files"				-- --mounts --format raw true
+wrong 2 --env-vars "has a place"				-- --env-vars true
+wrong 2 --mounts "has a place"				-- --mounts --format raw true
 wrong 2 -g "has a place"						-- -g true
 wrong 2 --functions "has a place"				-- --functions=main --format bas true
 wrong 2 -F "has a place"					-- -F main --format bas true

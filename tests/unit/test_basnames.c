@@ -122,6 +122,19 @@ TEST(basnames_a_link_of_proc_leads_where_the_task_is)
 	desk_clear(&d);
 }
 
+TEST(basnames_where_another_process_is_is_not_told)
+{
+	__cleanup(free_ptr) char *found = NULL;
+	struct desk d;
+	char path[64];
+
+	desk_set(&d);
+	snprintf(path, sizeof(path), "/proc/%d/cwd/x", getppid());
+	found = bas_names_resolve(d.names, &d.whose, path, NULL);
+	CHECK_STR(found, path);
+	desk_clear(&d);
+}
+
 /* A record's texts: NAME, and BASE, which is the desk's folder and @more below it, with @flags. */
 static struct bas_told texts_of(struct desk *d, char texts[512], const char *name, const char *more, unsigned flags)
 {

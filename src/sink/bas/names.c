@@ -7,7 +7,6 @@
  * of whom the text belongs to, which must not tell what they could not find out.
  */
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <linux/magic.h>
@@ -485,6 +484,14 @@ static size_t magic_part(const char *path)
 	return 0;
 }
 
+/* Where another process is, whom the text belongs to may not be allowed to know. */
+static bool is_its_own(const struct bas_whose *whose, const char *path)
+{
+	unsigned pid;
+
+	return sscanf(path, "/proc/%u/", &pid) == 1 && (pid == whose->pid || pid == whose->tid);
+}
+
 /*
  * A link of the kernel's own leads where its process is: no walk within a root goes there. @path, or to be freed instead
  * where it leads now.
@@ -495,7 +502,7 @@ static char *through_magic(struct opened *o, char *path)
 	char to[LINK_MAX_BYTES], *all;
 	ssize_t n;
 
-	if (!len)
+	if (!len || !is_its_own(o->whose, path))
 		return path;
 	path[len] = '\0';
 	n = readlink(path, to, sizeof(to) - 1);

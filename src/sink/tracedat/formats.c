@@ -49,9 +49,11 @@ struct event_format {
 	U("u32 kind", 56, 4), U("u32 flags", 60, 4)
 
 /* The reader goes to the record's end, however many there are. */
+#define CALLER(n)	", (void *)REC->caller[" #n "]"
 static const struct event_format kernel_stack = {
 	TD_KERNEL_STACK, "ftrace", "kernel_stack", { S("int size", 8, 4), U("unsigned long caller[8]", 16, 64) },
-	"\"\t=> %ps\\n\t=> %ps\\n\t=> %ps\\n\", (void *)REC->caller[0], (void *)REC->caller[1], (void *)REC->caller[2]"
+	"\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\""
+	CALLER(0) CALLER(1) CALLER(2) CALLER(3) CALLER(4) CALLER(5) CALLER(6) CALLER(7)
 };
 
 static const struct event_format formats[] = {
