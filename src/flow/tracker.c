@@ -6,10 +6,10 @@
  * is made when its first record comes.
  */
 #include "base.h"
-#include "cuda/device.h"
 #include "cuda/process.h"
 #include "event.h"
 #include "flow/calls.h"
+#include "flow/cudaflow.h"
 #include "flow/maps.h"
 #include "flow/record.h"
 #include "flow/segment.h"
@@ -30,7 +30,7 @@ struct tracker {
 	uint64_t	      session_ids;
 	struct symbols	     *symbols;		/* lent; NULL: files that are not probed have no names */
 	const char	     *exe;		/* of a session whose exec was not seen */
-	struct cuda_processes *cuda;
+	struct cuda_flow      cuda;
 	struct image	    **image;		/* owned; by first_func, ascending */
 	size_t		      image_count, image_room;
 };
@@ -39,13 +39,14 @@ int tracker_create(struct tracker **ret, struct segment *segment, const char *ex
 {
 	struct tracker *tr = calloc(1, sizeof(*tr));
 
-	if (!tr || cuda_processes_create(&tr->cuda)) {
+	if (!tr || cuda_processes_create(&tr->cuda.of)) {
 		free(tr);
 		return -ENOMEM;
 	}
 	tr->segment = segment;
 	tr->calls.segment = segment;
 	tr->calls.counts = &tr->counts;
+	tr->cuda.calls = &tr->calls;
 	tr->exe = exe ?: "";
 	*ret = tr;
 	return 0;
@@ -86,7 +87,7 @@ void tracker_destroy(struct tracker *tr)
 	for (size_t i = 0; i < tr->image_count; i++)
 		image_destroy(tr->image[i]);
 	free(tr->image);
-	cuda_processes_destroy(tr->cuda);
+	cuda_processes_destroy(tr->cuda.of);
 	free(tr);
 }
 
@@ -318,51 +319,6 @@ static int on_file(struct tracker *tr, struct task *t, const struct rec_hdr *rec
 	return tell(tr, t, rec);
 }
 
-/* ---- times of the device ---- */
-
-static int tell_device(void *ctx, const struct cuda_device_time *d)
-{
-	struct tracker *tr = ctx;
-	struct event ev = { .time = tr->calls.time, .began = tr->calls.time, .kind = REC_CUDA_TIMES, .device = d };
-
-	tr->counts.events++;
-	return segment_event(tr->segment, &ev);
-}
-
-static int device_ends(struct tracker *tr, struct cuda_process *p)
-{
-	int err = p->device ? device_finish(p, tell_device, tr) : 0;
-
-	device_destroy(TAKE(p->device));
-	return err;
-}
-
-static int on_state(struct tracker *tr, struct cuda_process *p, const struct cuda_time *t)
-{
-	struct gputime_counts *n = &tr->counts.gpu;
-
-	switch (t->what) {
-	case CUDA_TIMES_READY:
-		n->ready++;
-		return p->device ? 0 : device_create(&p->device, n);
-	case CUDA_TIMES_NO_CUPTI:
-		n->no_cupti++;
-		return 0;
-	case CUDA_TIMES_BUSY:
-		n->busy++;
-		return 0;
-	case CUDA_TIMES_FAILED:
-		n->failed++;
-		n->error = t->correlation;
-		return 0;
-	case CUDA_TIMES_DROPPED:
-		n->dropped += t->bytes;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
 /* ---- a handler per kind ---- */
 
 static int on_task_new(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
@@ -398,14 +354,9 @@ static int on_task_exec(struct tracker *tr, struct task *t, const struct rec_hdr
 
 	t = task_find(tr, rec->tid);
 	err = err ?: calls_close_all(&tr->calls, t, rec);
+	err = err ?: cuda_flow_exec(&tr->cuda, t->pid);
 	if (err)
 		return err;
-	if (cuda_process_find(tr->cuda, t->pid)) {
-		err = device_ends(tr, cuda_process_find(tr->cuda, t->pid));
-		cuda_process_exec(cuda_process_find(tr->cuda, t->pid));
-		if (err)
-			return err;
-	}
 	if (t->session->map_count || t->session->pid != t->pid)	/* else it was made for this exec */
 		t->session = session_create(tr, rec->pid, tr->calls.time);
 	if (!t->session)
@@ -436,16 +387,6 @@ static int on_task_name(struct tracker *tr, struct task *t, const struct rec_hdr
 	return tell(tr, t, rec);
 }
 
-/* The last task of @pid has ended, or all has. */
-static int cuda_ends(struct tracker *tr, struct cuda_process *p)
-{
-	int err = p ? device_ends(tr, p) ?: segment_cuda_end(tr->segment, p) : 0;
-
-	if (p)
-		cuda_process_drop(tr->cuda, p);
-	return err;
-}
-
 static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	const struct rec_task_exit *r = (const void *)rec;
@@ -454,7 +395,7 @@ static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	err = err ?: tell(tr, t, rec);
 	t->is_gone = true;
 	if (r->last)
-		err = err ?: cuda_ends(tr, cuda_process_find(tr->cuda, t->pid));
+		err = err ?: cuda_flow_end(&tr->cuda, t->pid);
 	return err ?: task_end(tr, t);
 }
 
@@ -570,82 +511,34 @@ static uint64_t process_start(struct tracker *tr, uint32_t pid)
 
 static struct cuda_process *cuda_process_of(struct tracker *tr, const struct task *t)
 {
-	struct cuda_process *p = cuda_process_find(tr->cuda, t->pid);
+	struct cuda_process *p = cuda_process_find(tr->cuda.of, t->pid);
 
-	p = p ?: cuda_process_make(tr->cuda, t->pid, process_start(tr, t->pid));
+	p = p ?: cuda_process_make(tr->cuda.of, t->pid, process_start(tr, t->pid));
 	if (p)
 		p->cmdline = t->session->exe;
 	return p;
 }
 
-/* What has been left ends first: what it did counts for this one. */
 static int on_cuda_entry(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
-	const struct rec_cuda_entry *r = (const void *)rec;
-	struct call call = { .kind = REC_CUDA_ENTRY, .id = r->func, .sp = r->sp, .flags = rec->flags };
 	struct cuda_process *p;
-	int err;
 
-	if (!cuda_function_of(r->func))		/* of a later recorder */
+	if (!cuda_function_of(((const struct rec_cuda_entry *)rec)->func))	/* of a later recorder */
 		return 0;
 	p = cuda_process_of(tr, t);
-	err = p ? calls_pass(&tr->calls, t, rec, r->sp) : -ENOMEM;
-	err = err ?: cuda_call_enter(&call.cuda, p, r);
-	tr->counts.cuda++;
-	return err ?: calls_enter(&tr->calls, t, rec, &call);
-}
-
-/*
- * cuGetProcAddress() was asked for a function that is recorded. What it gave is exported and so probed, as far as is
- * known of drivers; else calls of it are not seen, which is counted.
- */
-static void check_given(struct tracker *tr, const struct session *s, const struct cuda_call *c, uint64_t addr)
-{
-	char newer[CUDA_SYMBOL_MAX];
-
-	snprintf(newer, sizeof(newer), "%s_v2", c->name ?: "");
-	if (!addr || !c->name || (cuda_find(c->name) < 0 && cuda_find(newer) < 0))
-		return;
-	for (const struct map *m = s->map; m < s->map + s->map_count; m++) {
-		const struct func *f = m->image && addr - m->start < m->end - m->start ? image_func_at(m->image, addr - m->start) : NULL;
-
-		if (f && m->start + f->addr == addr && cuda_find(f->name) >= 0)
-			return;
-	}
-	tr->counts.cuda_unseen++;
+	return p ? cuda_flow_entry(&tr->cuda, p, t, rec) : -ENOMEM;
 }
 
 static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
-	const struct rec_cuda_exit *r = (const void *)rec;
-	struct cuda_call *gave = r->result == CUDA_NO_RESULT ? TAKE(t->gave) : NULL;
-	bool is_it = gave && gave->func == r->func;
-	int err = is_it ? cuda_call_leave(gave, r) : 0;
-
-	if (is_it)
-		check_given(tr, t->session, gave, gave->fn->does == CUDA_DOES_RESOLVE ? r->out : 0);
-	cuda_call_free(gave);
-	if (err || is_it)
-		return err;
-	if (t->depth && t->call[t->depth - 1].cuda && t->call[t->depth - 1].cuda->fn->does == CUDA_DOES_RESOLVE)
-		check_given(tr, t->session, t->call[t->depth - 1].cuda, r->out);
-	return calls_exit_function(&tr->calls, t, rec, REC_CUDA_ENTRY, r->func, r->sp);
+	return cuda_flow_exit(&tr->cuda, t, rec);
 }
 
-/* A thread of CUPTI's brings them, whatever it is in the middle of. */
 static int on_cuda_times(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
-	const struct rec_cuda_times *r = (const void *)rec;
 	struct cuda_process *p = cuda_process_of(tr, t);
-	int err = p ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < r->count && !err; i++) {
-		if (r->time[i].kind == CUDA_TIME_STATE)
-			err = on_state(tr, p, &r->time[i]);
-		else if (p->device)
-			err = device_time(p, &r->time[i], tell_device, tr);
-	}
-	return err;
+	return p ? cuda_flow_times(&tr->cuda, p, rec) : -ENOMEM;
 }
 
 /* An event within the call it is in: what its stack pointer shows to have been left is closed first. */
@@ -756,7 +649,5 @@ int tracker_finish(struct tracker *tr)
 	for (size_t i = 0; i < TASK_BUCKETS; i++)
 		while (tr->bucket[i] && !err)
 			err = tell_place(tr, tr->bucket[i]) ?: task_end(tr, tr->bucket[i]);
-	while (!err && cuda_process_any(tr->cuda))
-		err = cuda_ends(tr, cuda_process_any(tr->cuda));
-	return err;
+	return err ?: cuda_flow_finish(&tr->cuda);
 }
