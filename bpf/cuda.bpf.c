@@ -9,6 +9,7 @@
  */
 #include "recorder.bpf.h"
 #include "cuda.h"
+#include "cudaimage.bpf.h"
 #include "function.h"
 #include "returns.bpf.h"
 #include "stack.bpf.h"
@@ -182,8 +183,6 @@ static __noinline int take_bytes(struct cuda_task *c, __u64 from, __u32 size, __
 	return 0;
 }
 
-#define WRAPPER_MAGIC	0x466243b1u	/* __fatBinC_Wrapper_t of fatbinary_section.h: magic, version, where the fatbin is */
-
 static __noinline int take_image(struct cuda_task *c, __u64 from, __u32 arg)
 {
 	__u64 data = 0;
@@ -285,8 +284,12 @@ static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u3
 	c->rec.func = func;
 	c->rec.text_len = c->len;
 	c->rec.sp = sp;
-	return !rec_send(t, CLASS_CUDA, REC_CUDA_ENTRY, flags, &c->rec.hdr, sizeof(c->rec) + c->len,
-			 sizeof(c->rec) + sizeof(c->text));
+	if (!rec_send(t, CLASS_CUDA, REC_CUDA_ENTRY, flags, &c->rec.hdr, sizeof(c->rec) + c->len,
+		      sizeof(c->rec) + sizeof(c->text)))
+		return 1;
+	if (cuda_images_wanted && p->take == CUDA_TAKE_IMAGE)
+		send_code_image(func, sp, word(&c->rec, p->take_arg));
+	return 0;
 }
 
 static __noinline int cuda_lost(void)

@@ -50,6 +50,7 @@ struct config {
 	bool	    events_chosen;	/* by -e or --no-events */
 	bool	    callers;		/* -g: who called, with the events and system calls that are recorded */
 	unsigned    cuda;		/* --cuda=GROUP,...: CUDA_* of cuda.h, of what maps a CUDA driver; default: all; --no-cuda: 0 */
+	bool	    cuda_images;	/* a format takes the code images that the driver is given */
 	bool	    cuda_asked;		/* --cuda, or a format is of nothing else: the driver is looked for in all that is mapped */
 	bool	    gpu_times;		/* --gpu-times: CUPTI in the command times what its device does */
 	bool	    files;		/* what system calls do to files, what programs start with: when a format wants it */

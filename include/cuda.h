@@ -124,6 +124,13 @@ int cuda_find(const char *name);
 
 /* ---- what a call did, as sinks see it: event.call->cuda ---- */
 
+/* What one call that loads code has loaded, or was to. Belongs to its process, as long as that lives. */
+struct cuda_module {
+	uint32_t index;		/* in the process, in order of the calls, from 0 on */
+	void	*slot[SINKS_MAX];	/* as cuda_kernel.slot */
+	struct cuda_module *next;	/* of the process: the one before it */
+};
+
 /* A kernel, or graph node, as the process knows it by a handle. Belongs to its process, as long as that lives. */
 struct cuda_kernel {
 	const char *name;	/* mangled; "func_" and the handle in hex when it was never told */
@@ -131,6 +138,7 @@ struct cuda_kernel {
 	uint32_t    index;	/* in the process, in order of first launch, from 0 on */
 	bool	    is_named;	/* the name was told with the handle */
 	bool	    is_guessed;	/* by a less certain way, its handle was not seen to be given */
+	const struct cuda_module *module;	/* it is of; NULL: not known */
 	void	   *slot[SINKS_MAX];	/* one per sink: what it hangs on a kernel; the sink's process_end frees it */
 };
 
@@ -186,6 +194,7 @@ struct cuda_call {
 	uint64_t	     handle;	/* what it is asked of: module, library, kernel, graph, executable graph */
 	const char	    *name;	/* what is asked for by name, or a file's path; owned; NULL: none, or unread */
 	uint8_t		     image;	/* enum cuda_image */
+	struct cuda_module  *module;	/* of a call that loads code; lent; else NULL */
 	uint64_t	     image_addr, image_bytes;	/* in the process: where the image itself lies; 0 bytes: not told by its head */
 };
 
@@ -196,6 +205,7 @@ struct cuda_process {
 	uint64_t start;			/* ns, CLOCK_MONOTONIC: when the process was made; 0: before the recording was */
 	uint64_t launches;		/* so far: cuda_launch.seq of the next */
 	uint32_t kernels;		/* so far: cuda_kernel.index of the next */
+	uint32_t modules;		/* so far: cuda_module.index of the next */
 	uint32_t execs;			/* that it lived through */
 	const char *cmdline;		/* the program's path; lent for the event */
 	void	*slot[SINKS_MAX];	/* one per sink */

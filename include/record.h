@@ -41,6 +41,8 @@ enum rec_kind {
 	REC_EXEC,		/* struct rec_exec */
 	REC_EXEC_PIECE,		/* struct rec_exec_piece */
 	REC_CALLERS,		/* struct rec_callers */
+	REC_CUDA_IMAGE,		/* struct rec_cuda_image */
+	REC_CUDA_IMAGE_FILE,	/* struct rec_cuda_image_file */
 	REC_KINDS
 };
 
@@ -346,6 +348,43 @@ struct rec_cuda_exit {
 	__u64		out;		/* 8 bytes where cuda_plan.out pointed to; 0: none, or the call failed */
 };
 
+#define CUDA_IMAGE_PIECE	4096u		/* bytes of one piece */
+#define CUDA_IMAGE_MAX		(1u << 20)	/* bytes of a code image that are taken along */
+
+enum cuda_image_end {
+	CUDA_IMAGE_MORE,		/* another piece follows */
+	CUDA_IMAGE_WHOLE,		/* that was all of it */
+	CUDA_IMAGE_BROKEN,		/* what follows could not be read */
+	CUDA_IMAGE_LONG,		/* there is more than CUDA_IMAGE_MAX */
+	CUDA_IMAGE_ENDS
+};
+
+/*
+ * A piece of the code image that the task's open call of @func was given, in their order. Where a wrapper was given, of
+ * what that leads to.
+ */
+struct rec_cuda_image {
+	struct rec_hdr	hdr;
+	__u32		func;		/* as rec_cuda_entry's */
+	__u16		len;		/* bytes[] in use */
+	__u16		end;		/* enum cuda_image_end */
+	__u64		sp;		/* likewise */
+	__u64		at;		/* of the image, where these belong */
+	char		bytes[];
+};
+
+/* In place of pieces: a longer one lies in a file that the process has mapped. */
+struct rec_cuda_image_file {
+	struct rec_hdr	hdr;
+	__u32		func;
+	__u32		magic;		/* of the file system: statfs(2) */
+	__u64		sp;
+	__u64		len;		/* of the image, as its head tells */
+	__u64		offset;		/* in the file */
+	__u64		ino;
+	__u64		start, end;	/* of the mapping */
+};
+
 #define CUDA_TIMES_MAX	64	/* of a batch */
 
 /* What an entry of a batch is: --gpu-times, src/inject/cupti.c. */
@@ -512,6 +551,7 @@ _Static_assert(sizeof(struct rec_callers) == 32, "no holes");
 _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");
+_Static_assert(sizeof(struct rec_cuda_image) == 48 && sizeof(struct rec_cuda_image_file) == 80, "no holes");
 _Static_assert(sizeof(struct rec_exec_piece) == 40 && sizeof(struct file_object) == 16, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 

@@ -347,6 +347,9 @@ static int check_places(const struct config *cfg, uint64_t wants)
 	return 0;
 }
 
+#define WANTS_CUDA	(SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CUDA_TIMES) | \
+			 SINK_WANTS(REC_CUDA_IMAGE) | SINK_WANTS(REC_CUDA_IMAGE_FILE))
+
 /* What no format has a place for is not recorded; a format of nothing but CUDA calls asks for them. */
 static int choose_sources(struct config *cfg)
 {
@@ -361,8 +364,7 @@ static int choose_sources(struct config *cfg)
 	if (err)
 		return err;
 	for (unsigned i = 0; i < cfg->sink_count; i++)
-		if (cfg->cuda && !(cfg->sink[i]->wants & ~(SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) |
-							  SINK_WANTS(REC_CUDA_TIMES))))
+		if (cfg->cuda && !(cfg->sink[i]->wants & ~WANTS_CUDA))
 			cfg->cuda_asked = true;
 	if (!(wants & SINK_WANTS(REC_CUDA_ENTRY)) || (filter_holds(cfg) && !cfg->cuda_asked))
 		cfg->cuda = cfg->cuda_asked = 0;
@@ -371,6 +373,7 @@ static int choose_sources(struct config *cfg)
 	if (!(wants & SINK_WANTS(REC_SYS_ENTER)))
 		cfg->syscalls = false;
 	cfg->files = wants & SINK_WANTS(REC_FILE);
+	cfg->cuda_images = wants & SINK_WANTS(REC_CUDA_IMAGE);
 	if (!wants_probes(cfg))
 		cfg->cuda = 0;			/* nobody looks at what is mapped */
 	if (!cfg->cuda_asked || !cfg->functions || !filter_holds(cfg))

@@ -40,8 +40,10 @@ struct kernel {
 
 struct cuda_memory_of {
 	struct kernel  *kernels;	/* all there ever were: sinks have hung things on them */
+	struct cuda_module *modules;	/* the same */
 	struct capture *captures;	/* the same */
 	struct handles	kernel;		/* CUfunction or CUkernel: struct kernel */
+	struct handles	module;		/* CUmodule or CUlibrary: struct cuda_module */
 	struct handles	stream;		/* capturing: struct capture */
 	struct handles	event;		/* recorded on such a one: struct capture */
 	struct handles	graph, exec;	/* struct graph, owned */
@@ -88,6 +90,7 @@ int cuda_processes_create(struct cuda_processes **ret)
 static void forget_handles(struct cuda_memory_of *of)
 {
 	handles_clear(&of->kernel, NULL);
+	handles_clear(&of->module, NULL);
 	handles_clear(&of->stream, NULL);
 	handles_clear(&of->event, NULL);
 	handles_clear(&of->graph, graph_free);
@@ -116,6 +119,12 @@ static void process_free(void *process)
 		p->of->kernels = k->next;
 		free((char *)k->is.name);
 		free(k);
+	}
+	while (p->of && p->of->modules) {
+		struct cuda_module *m = p->of->modules;
+
+		p->of->modules = m->next;
+		free(m);
 	}
 	free(p->of);
 	free(p);
@@ -205,9 +214,42 @@ static int kernel_named(const struct cuda_call *c)
 	if (!c->out || !c->name || (k && k->is.is_named && !strcmp(k->is.name, c->name)))
 		return 0;
 	k = kernel_make(c->process, c->out, c->name);
-	if (k)
-		k->is.is_guessed = c->result == CUDA_NO_RESULT;
-	return k ? 0 : -ENOMEM;
+	if (!k)
+		return -ENOMEM;
+	k->is.is_guessed = c->result == CUDA_NO_RESULT;
+	k->is.module = handles_get(&c->process->of->module, c->handle);
+	return 0;
+}
+
+/* ---- modules ---- */
+
+static bool loads_code(uint8_t does)
+{
+	return does == CUDA_DOES_LOAD || does == CUDA_DOES_LOAD_FILE;
+}
+
+static int module_begin(struct cuda_call *c)
+{
+	struct cuda_module *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->index = c->process->modules++;
+	m->next = c->process->of->modules;
+	c->process->of->modules = m;
+	c->module = m;
+	return 0;
+}
+
+/* @m: NULL: not known. */
+static int module_is(struct cuda_call *c, struct cuda_module *m)
+{
+	struct handles *modules = &c->process->of->module;
+
+	if (m && c->out)
+		return handles_put(modules, c->out, m);
+	handles_take(modules, c->out);
+	return 0;
 }
 
 /* ---- streams that capture ---- */
@@ -456,6 +498,8 @@ int cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct
 		err = err ?: launch_kernels(c, r);
 	else if (c->fn->does == CUDA_DOES_GRAPH_LAUNCH)
 		err = err ?: launch_graph(c);
+	else if (loads_code(c->fn->does))
+		err = err ?: module_begin(c);
 	else
 		err = err ?: describe_node(c, r);
 	c->is_captured = c->fn->stream || c->launches ? capture_on(c, c->stream) != NULL : false;
@@ -535,6 +579,14 @@ static int takes_effect(struct cuda_call *c)
 	case CUDA_DOES_SET_BLOCK:
 	case CUDA_DOES_SET_SHARED:
 		return set_shape(c);
+	case CUDA_DOES_LOAD:
+	case CUDA_DOES_LOAD_FILE:
+		return module_is(c, c->module);
+	case CUDA_DOES_LIBRARY_MODULE:
+		return module_is(c, handles_get(&of->module, c->handle));
+	case CUDA_DOES_UNLOAD:
+		handles_take(&of->module, c->handle);
+		return 0;
 	case CUDA_DOES_GET_FUNCTION:
 		return kernel_named(c);
 	case CUDA_DOES_KERNEL_FUNCTION:

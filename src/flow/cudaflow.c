@@ -122,6 +122,22 @@ int cuda_flow_exit(struct cuda_flow *f, struct task *t, const struct rec_hdr *re
 	return calls_exit_function(f->calls, t, rec, REC_CUDA_ENTRY, r->func, r->sp);
 }
 
+/* It comes right behind the entry of its call; where that was lost, nobody knows whose it is. */
+int cuda_flow_image(struct cuda_flow *f, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_image *r = (const void *)rec;	/* of both kinds, as far as func */
+	uint64_t sp = rec->kind == REC_CUDA_IMAGE ? r->sp : ((const struct rec_cuda_image_file *)rec)->sp;
+	struct calls *c = f->calls;
+	const struct call *call = t->depth ? &t->call[t->depth - 1] : NULL;
+	struct event ev = { .rec = rec, .task = t, .time = c->time, .began = c->time, .kind = rec->kind, .call = call };
+
+	if (!call || !call->cuda || !call->cuda->module || call->id != r->func || call->sp != sp)
+		return 0;
+	ev.depth = t->depth;
+	c->counts->events++;
+	return segment_event(c->segment, &ev);
+}
+
 /* ---- processes ---- */
 
 int cuda_flow_exec(struct cuda_flow *f, uint32_t pid)

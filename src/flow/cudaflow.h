@@ -22,6 +22,7 @@ struct cuda_flow {
 /* A record of a process that makes calls, by its kind. Return 0 or a negative errno. */
 int cuda_flow_entry(struct cuda_flow *f, struct cuda_process *p, struct task *t, const struct rec_hdr *rec);
 int cuda_flow_exit(struct cuda_flow *f, struct task *t, const struct rec_hdr *rec);
+int cuda_flow_image(struct cuda_flow *f, struct task *t, const struct rec_hdr *rec);
 int cuda_flow_times(struct cuda_flow *f, struct cuda_process *p, const struct rec_hdr *rec);
 
 /* The process has exec'd; its last task has ended; all has. */

@@ -32,6 +32,8 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_EXEC,	    rec_exec,	    CLASS_TASK),
 	ROW(REC_EXEC_PIECE, rec_exec_piece, CLASS_TASK),
 	ROW(REC_CALLERS,    rec_callers,    CLASS_EVENT),
+	ROW(REC_CUDA_IMAGE, rec_cuda_image, CLASS_CUDA),
+	ROW(REC_CUDA_IMAGE_FILE, rec_cuda_image_file, CLASS_CUDA),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -243,6 +245,14 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 
 		return r->at <= 2 * EXEC_BYTES_MAX && r->len <= EXEC_PIECE_MAX && r->len <= end - r->bytes;
 	}
+	case REC_CUDA_IMAGE: {
+		const struct rec_cuda_image *r = (const void *)rec;
+
+		return r->func < CUDA_FUNCTIONS_MAX && r->end < CUDA_IMAGE_ENDS && r->at <= CUDA_IMAGE_MAX &&
+		       r->len <= CUDA_IMAGE_PIECE && r->len <= end - r->bytes;
+	}
+	case REC_CUDA_IMAGE_FILE:
+		return ((const struct rec_cuda_image_file *)rec)->func < CUDA_FUNCTIONS_MAX;
 	case REC_TASK_LOST:
 	case REC_LOST:
 		return counts_are_sane((const void *)rec);

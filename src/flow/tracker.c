@@ -534,6 +534,11 @@ static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	return cuda_flow_exit(&tr->cuda, t, rec);
 }
 
+static int on_cuda_image(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	return cuda_flow_image(&tr->cuda, t, rec);
+}
+
 static int on_cuda_times(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	struct cuda_process *p = cuda_process_of(tr, t);
@@ -593,6 +598,8 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_ENTRY] = on_cuda_entry,
 	[REC_CUDA_EXIT]	 = on_cuda_exit,
 	[REC_CUDA_TIMES] = on_cuda_times,
+	[REC_CUDA_IMAGE] = on_cuda_image,
+	[REC_CUDA_IMAGE_FILE] = on_cuda_image,
 	[REC_FILE]	 = on_file,
 	[REC_EXEC]	 = tell,
 	[REC_EXEC_PIECE] = tell,

@@ -92,6 +92,7 @@ static int cuda_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (cfg->cuda_asked && w && !kernel_has(HAVE_UPROBE_SLEEPABLE))
 		warn("calls of a CUDA driver that a program maps later are not recorded: nobody can wait for it on this kernel");
 	tally.was_asked = cfg->cuda_asked;
+	bpf->rodata->cuda_images_wanted = cfg->cuda_images;
 	if (!w)
 		return 0;
 	load(bpf, w->plain, w->type, false);

@@ -200,6 +200,7 @@ int nt_call_exit(struct nt_process *p, const struct cuda_call *call)
 
 	if (does < CUDA_DOES_KINDS && tell[does])
 		tell[does](&l);
+	nt_image_tell(p, call);
 	if (call->memory && does != CUDA_DOES_QUERY_STREAM && does != CUDA_DOES_QUERY_EVENT)
 		add_mem_row(p, call);
 	return out_error(p->log) ?: out_error(p->mem.out);

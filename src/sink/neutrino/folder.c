@@ -105,6 +105,13 @@ static int new_dir(int dirfd, const char *name)
 	return fd < 0 ? fail(fd, "format 'neutrino': cannot make the directory '%s'", name) : fd;
 }
 
+static int new_empty_dir(int dirfd, const char *name)
+{
+	__cleanup(close_fd) int fd = new_dir(dirfd, name);
+
+	return MIN(fd, 0);
+}
+
 /* Month names as the C locale has them, whatever ours is. Two processes may have one name: in two containers, say. */
 static int make_folder(int dirfd, const struct facts *f, const struct about *about)
 {
@@ -194,10 +201,9 @@ static int fill_folder(struct nt_process *p, struct facts *f)
 	if (fstat(p->resultfd, &st))
 		return -errno;
 	p->dev = st.st_dev;
-	err = new_dir(p->dirfd, "kernel");
-	if (err < 0)
+	err = new_empty_dir(p->dirfd, "kernel") ?: new_empty_dir(p->dirfd, "module");
+	if (err)
 		return err;
-	close(err);
 	err = out_create(&p->log, p->dirfd, "event.log");
 	err = err ?: write_first_lines(p, f);
 	err = err ?: nt_write_readers(p->dirfd, p->has_gpu);
@@ -208,7 +214,7 @@ static int fill_folder(struct nt_process *p, struct facts *f)
 
 DEFINE_CLEANUP(nt_process_destroy, struct nt_process *)
 
-int nt_process_create(struct nt_process **ret, int dirfd, const struct about *about,
+int nt_process_create(struct nt_process **ret, int dirfd, unsigned slot, const struct about *about,
 		      const struct cuda_process *of, uint64_t time)
 {
 	__cleanup(nt_process_destroyp) struct nt_process *p = calloc(1, sizeof(*p));
@@ -218,6 +224,7 @@ int nt_process_create(struct nt_process **ret, int dirfd, const struct about *ab
 	if (!p || !f)
 		return -ENOMEM;
 	p->about = about;
+	p->slot = slot;
 	p->pid = of->pid;
 	p->execs = of->execs;
 	p->first = time;
@@ -266,5 +273,6 @@ void nt_process_destroy(struct nt_process *p)
 	free(p->open);
 	free(p->bin);
 	free(p->kernel);
+	nt_images_free(p);
 	free(p);
 }

@@ -16,10 +16,6 @@
 #include "sink/neutrino/neutrino.h"
 
 #define NO_KERNEL	0xffffffffu
-#define SHA1_BYTES	20
-
-/* Of libiberty.a, which has no header of it everywhere. */
-void *sha1_buffer(const char *data, size_t len, void *to);
 
 static bool has_run(const struct cuda_launch *l)
 {
@@ -33,65 +29,6 @@ static struct nt_launch_row row_of(const struct cuda_call *call, const struct cu
 		.tid = call->tid, .result = call->result, .flags = l->flags,
 		.kernel = l->kernel ? l->kernel->index : NO_KERNEL,
 	};
-}
-
-/* ---- kernel/INDEX_SHA1 ---- */
-
-static int fill_kernel_folder(int dirfd, const struct cuda_kernel *k, bool has_gpu)
-{
-	__cleanup(free_ptr) char *name = log_escaped(k->name);
-	const char *how = k->is_guessed ? "found in a less certain way than by the call that gave the handle" :
-			  k->is_named ? "told by the call that gave the handle" : "never told: made of the handle";
-	int err;
-
-	if (!name)
-		return -ENOMEM;
-	err = has_gpu ? nt_file(dirfd, "kernel.info", "%s\n0\n2\n1,%u\n1,%u\n", name, NT_ROW, NT_GPU_ROW) :
-			nt_file(dirfd, "kernel.info", "%s\n0\n1\n1,%u\n", name, NT_ROW);
-	return err ?: nt_file(dirfd, "process.log",
-			      "kernel %u, first launched by the handle 0x%lx\n"
-			      "name: %s\n"
-			      "number of parameters: not known, so kernel.info has 0\n"
-			      "image: not read, so there is no original.bin\n", k->index, k->handle, how);
-}
-
-static int make_kernel_folder(struct nt_process *p, const struct cuda_kernel *k)
-{
-	__cleanup(close_fd) int parent = openat(p->dirfd, "kernel", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	__cleanup(close_fd) int fd = -1;
-	uint8_t sum[SHA1_BYTES];
-	char name[64], *end = name;
-
-	if (parent < 0)
-		return -errno;
-	sha1_buffer(k->name, strlen(k->name), sum);
-	end += sprintf(name, "%u_", k->index);
-	for (int i = 0; i < SHA1_BYTES; i++)
-		end += sprintf(end, "%02x", sum[i]);
-	fd = out_open_new_dir(parent, name);
-	return fd < 0 ? fd : fill_kernel_folder(fd, k, p->has_gpu);
-}
-
-/* Its folder is made by the first launch. */
-static int note_kernel(struct nt_process *p, const struct cuda_kernel *k)
-{
-	if (!k || p->kernels > NT_KERNELS_MAX)
-		return 0;
-	while (k->index >= p->kernel_room) {
-		size_t was = p->kernel_room;
-
-		if (grow(&p->kernel, &p->kernel_room, was, sizeof(*p->kernel)))
-			return -ENOMEM;
-		memset(p->kernel + was, 0, p->kernel_room - was);
-	}
-	if (p->kernel[k->index])
-		return 0;
-	p->kernel[k->index] = 1;
-	if (p->kernels++ < NT_KERNELS_MAX)
-		return make_kernel_folder(p, k);
-	warn("format 'neutrino': process %u has more than %u kernels: the others have no folder", p->pid, NT_KERNELS_MAX);
-	out_printf(p->log, "[recorder] kernels-capped at index %u\n", k->index);
-	return 0;
 }
 
 /* ---- bins ---- */
@@ -234,7 +171,7 @@ int nt_launch_entry(struct nt_process *p, const struct cuda_call *call, struct n
 		struct nt_launch_row row = row_of(call, l);
 
 		nt_table_add(&p->launches, &row);
-		err = note_kernel(p, l->kernel);
+		err = nt_note_kernel(p, l->kernel);
 		if (!err && has_run(l))
 			err = give_bin(p, call, l, o);
 	}

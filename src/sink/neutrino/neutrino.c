@@ -34,7 +34,7 @@ static int process_of(struct sink *s, struct cuda_process *of, uint64_t time, st
 	int err = 0;
 
 	if (!p) {
-		err = nt_process_create(&p, s->args.dirfd, s->args.about, of, time);
+		err = nt_process_create(&p, s->args.dirfd, s->args.slot, s->args.about, of, time);
 		if (err)
 			return err;
 		of->slot[s->args.slot] = p;
@@ -127,6 +127,8 @@ static int nt_event(struct sink *s, const struct event *ev)
 	err = process_of(s, call->process, call->entry, &p);
 	if (err)
 		return err;
+	if (ev->kind == REC_CUDA_IMAGE || ev->kind == REC_CUDA_IMAGE_FILE)
+		return nt_image_record(p, ev);
 	if (ev->kind == REC_CUDA_EXIT)
 		return call_ended(p, call);
 	note_exec(p, call->process->execs);
@@ -196,7 +198,8 @@ const struct sink_ops sink_neutrino = {
 	.doc		= "a NEUTRINO trace folder for each process that calls the CUDA driver",
 	.path		= "trace",
 	.open_with	= "cat %s/*/event.log",
-	.wants		= SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CUDA_TIMES),
+	.wants		= SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CUDA_TIMES) |
+			  SINK_WANTS(REC_CUDA_IMAGE) | SINK_WANTS(REC_CUDA_IMAGE_FILE),
 	.open		= nt_open_sink,
 	.event		= nt_event,
 	.lost		= nt_lost,

@@ -4,6 +4,8 @@
  *	neutrino.c	the callbacks: which process, which call
  *	folder.c	the folder of a process and its name
  *	launch.c	launches: rows of launches.bin, a bin each, their lines in event.log
+ *	kernel.c	kernel/INDEX_SHA1 of each kernel
+ *	image.c		module/SHA1.bin of each code image
  *	calls.c		all other calls: rows of mem.bin, lines in event.log
  *	waits.c		which launches a wait proves to be complete
  *	gpu.c		what CUPTI said of launches, copies and sets on the device
@@ -21,6 +23,8 @@
 #include "cuda.h"
 
 struct about;
+struct event;
+struct nt_image;
 struct out;
 
 #define NT_BINS_MAX	10000u		/* result/SECONDS.bin of a process */
@@ -157,6 +161,8 @@ struct nt_process {
 	bool		bins_were_capped;
 	struct nt_open *open;
 	size_t		opens, open_room;
+	unsigned	slot;		/* of the sink, in what belongs to a process */
+	struct nt_image *images;	/* all there ever were */
 	uint8_t	       *kernel;		/* by index: 1: it has its folder */
 	size_t		kernel_room;
 	unsigned	kernels;
@@ -169,7 +175,7 @@ struct nt_process {
 /* ---- folder.c ---- */
 
 /* Its folder in @dirfd and what is in it from the start; @time: of the call that is its first. */
-int  nt_process_create(struct nt_process **ret, int dirfd, const struct about *about,
+int  nt_process_create(struct nt_process **ret, int dirfd, unsigned slot, const struct about *about,
 		       const struct cuda_process *of, uint64_t time);
 int  nt_process_checkpoint(struct nt_process *p);
 int  nt_process_seal(struct nt_process *p);
@@ -188,6 +194,28 @@ int nt_complete(struct nt_process *p, uint32_t row, uint64_t time);	/* the launc
 
 struct nt_bin *nt_bin_of(const struct nt_process *p, uint32_t row);	/* NULL: it has none */
 int nt_patch_bin(struct nt_process *p, const struct nt_bin *bin, uint64_t at, const void *bytes, size_t len);
+
+/* ---- kernel.c ---- */
+
+#define NT_SHA1_HEX	40
+void nt_sha1(const void *bytes, size_t len, char to[NT_SHA1_HEX + 1]);
+int  nt_note_kernel(struct nt_process *p, const struct cuda_kernel *k);	/* it is launched: its first launch makes its folder */
+
+/* ---- image.c ---- */
+
+/* What an image says of a kernel. */
+struct nt_code {
+	uint64_t name;		/* a hash of it */
+	uint32_t params;
+};
+
+#define NT_IMAGE_SAID	256
+int  nt_image_record(struct nt_process *p, const struct event *ev);	/* REC_CUDA_IMAGE, REC_CUDA_IMAGE_FILE */
+void nt_image_tell(struct nt_process *p, const struct cuda_call *call);	/* in event.log, when the call that loads it has ended */
+bool nt_image_kernel(const struct nt_process *p, const struct cuda_kernel *k, struct nt_code *ret);	/* false: nothing is known */
+/* original.bin in the folder @dirfd of the kernel; @to: what there is to say of that. */
+void nt_image_link(struct nt_process *p, const struct cuda_kernel *k, int dirfd, char to[NT_IMAGE_SAID]);
+void nt_images_free(struct nt_process *p);
 
 /* ---- gpu.c ---- */
 
