@@ -288,11 +288,15 @@ static void read_image(struct cuda_call *c, const struct rec_cuda_entry *r)
 static int read_string(struct cuda_call *c, const struct rec_cuda_entry *r)
 {
 	const struct rec_text *x = piece(r, 0);
+	char *name;
 
 	if (!x || x->flags & TEXT_FAULT)
 		return 0;
-	c->name = strndup(x->bytes, x->len);
-	return c->name ? 0 : -ENOMEM;
+	/* Of one that is too long not all was taken along: it ends as it is shown to the user everywhere. */
+	if (asprintf(&name, "%.*s%s", x->len, x->bytes, x->flags & TEXT_CUT ? "..." : "") < 0)
+		return -ENOMEM;
+	c->name = name;
+	return 0;
 }
 
 static uint8_t wait_kind(uint8_t does)

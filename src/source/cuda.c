@@ -242,7 +242,7 @@ static void cuda_detach(void)
 static void cuda_summary(void)
 {
 	if (!tally.files && tally.was_asked)
-		warn("--cuda: no process had a CUDA driver mapped");
+		warn("--cuda: no process had a CUDA driver mapped, a file named libcuda.so.*");
 	if (!tally.files)
 		return;
 	say("CUDA: %u functions of %u driver%s probed%s", tally.functions, tally.files,

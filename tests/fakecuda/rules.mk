@@ -12,7 +12,7 @@ CUDRV	:= $(addprefix $(FAKE)/,core.c count.c stream.c module.c launch.c memory.c
 CUHDRS	:= $(wildcard $(FAKE)/*.h $(FAKE)/programs/*.h)
 LIBCUDA	:= $(OUT)/fakecuda/libcuda.so.1
 RUNTIME	:= $(OUT)/fakecuda/libcudart
-CUS	:= $(addprefix $(OUT)/,cudriver cugraph cuthreads cufork culate cuserve cumany cuchecks)
+CUS	:= $(addprefix $(OUT)/,cudriver cugraph cuthreads cufork culate cuserve cumany cuchecks cuimages)
 NVCC	:= $(firstword $(wildcard $(CUDA)/bin/nvcc) nvcc)
 # Made where there is nvcc: linked with the runtime "statically", and as nvcc does it with the shared one.
 MAYBE	+= $(addprefix $(OUT)/,vectoradd vectoradd.shared vectoradd.ptds)

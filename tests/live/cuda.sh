@@ -95,6 +95,31 @@ check "a format of CUDA calls alone asks for them, also beside others" equal \
 	"$(python3 "$LIVE/cudarows.py" two.trace/trace | truth_of launch /dev/stdin)" "launch vadd 10"
 LD_LIBRARY_PATH=$fake "$RECORDER" -t 1ms --format neutrino,uftrace -o timed.trace -- "$PROGRAMS/cumany" 10 > timed.out 2>&1
 check "with -t and -C it does not go" equal "$?" 2
+
+# On a full disk there is what had room, and readers find it whole.
+mkdir full && LD_LIBRARY_PATH=$fake unshare -m sh -c 'mount -t tmpfs -o size=1m none full && "$0" --cuda --no-functions --no-syscalls \
+	--format neutrino -o full/trace -- "$1" 3000; cp -r full/trace full.trace' "$RECORDER" "$PROGRAMS/cumany" > full.out 2> full.err
+check "a full disk is said" grep -q "format 'neutrino' stopped here: .*No space left" full.err
+made=$(python3 "$LIVE/cudarows.py" full.trace | awk '$1 == "launch" { n += $3 } END { print n + 0 }')
+check "its table has the rows it says, of nearly all bins" test "$made" -gt $(($(ls full.trace/*/result/0.*.bin | wc -l) - 65))
+(cd full.trace/*/ && python3 read_launches.py) > full.shown
+check "read_launches.py reads them" equal "$(grep -c '^block' full.shown)" "$made"
+
+# So are fewer files than processes need: each has its whole folder, or none, and that is said.
+mkdir -p served
+cat > serve.sh <<'END'
+for ((i = 0; i < 60; i++)); do "$0" 100000 > served/$i & done
+for ((i = 0; i < 60; i++)); do until [ -s served/$i ]; do sleep 0.02; done; done
+kill $(jobs -p)
+wait
+END
+(ulimit -n 160; LD_LIBRARY_PATH=$fake record few.trace --cuda --no-functions --no-syscalls --format neutrino -- \
+	bash -c "$(cat serve.sh)" "$PROGRAMS/cuserve")
+refused=$(sed -nE "s/.*format 'neutrino': ([0-9]+) processes have no folder.*/\1/p" few.trace.err)
+check "processes without a folder are counted" equal "$(($(ls few.trace | wc -l) + refused))" 60
+check "the others have all of it" equal "$(ls -d few.trace/*/result/launches.bin few.trace/*/event.log | wc -l)" \
+	$((2 * (60 - refused)))
+check "some have none" test "$refused" -gt 0
 run none.data --no-cuda --no-libcall -- "$PROGRAMS/cumany" 10
 check "--no-cuda: none" equal "$(report_calls none.data cuLaunchKernel)" 0
 LD_LIBRARY_PATH=$fake "$RECORDER" --cuda=launches -- "$PROGRAMS/cumany" 10 > wrong.out 2>&1

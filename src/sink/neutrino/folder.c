@@ -209,7 +209,9 @@ static int fill_folder(struct nt_process *p, struct facts *f)
 	err = err ?: nt_write_readers(p->dirfd, p->has_gpu);
 	err = err ?: nt_table_create(&p->launches, p->resultfd, "launches.bin", 1 + p->has_gpu);
 	err = err ?: nt_table_create(&p->mem, p->resultfd, "mem.bin", 1);
-	return err ?: p->has_gpu ? nt_gpu_create(p) : 0;
+	if (!err && p->has_gpu)
+		err = nt_gpu_create(p);
+	return err ?: nt_process_checkpoint(p);		/* of many processes not all may have all files open */
 }
 
 DEFINE_CLEANUP(nt_process_destroy, struct nt_process *)
@@ -253,7 +255,9 @@ int nt_process_seal(struct nt_process *p)
 
 	if (p->waits.was_cut)
 		out_printf(p->log, "[recorder] sync_ns is 0 for some launches: too many were waiting to be complete\n");
-	err = p->has_gpu ? nt_table_add_map(&p->launches, p->gpufd, NT_GPU_ROW) : 0;
+	err = nt_table_checkpoint(&p->launches);
+	if (p->has_gpu && !err)
+		err = nt_table_add_map(&p->launches, p->gpufd, NT_GPU_ROW);
 	err = nt_table_seal(&p->launches) ?: err;
 	err = nt_table_seal(&p->mem) ?: err;
 	return out_seal(p->log) ?: err;

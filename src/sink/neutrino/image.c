@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "about.h"
 #include "base.h"
@@ -188,19 +189,40 @@ static bool may_stand_still(uint32_t magic)
 	}
 }
 
+static int open_file(int dirfd, const char *name, ino_t ino, struct stat *st)
+{
+	__cleanup(close_fd) int fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_ino != ino)
+		return -ENOENT;
+	return TAKE_FD(fd);
+}
+
+/* Of a process that has ended meanwhile: by the path that its code had, if that still is the same file. */
+static int open_by_path(const struct session *s, ino_t ino)
+{
+	for (const struct map *m = s->map; m < s->map + s->map_count; m++) {
+		__cleanup(close_fd) int fd = -1;
+		struct stat st;
+
+		if (m->ino != ino)
+			continue;
+		fd = open_file(AT_FDCWD, m->path, ino, &st);
+		if (fd >= 0 && m->dev == (major(st.st_dev) << 20 | minor(st.st_dev)))
+			return TAKE_FD(fd);
+	}
+	return -ENOENT;
+}
+
 /* The file that is mapped, whatever is at its path by now. */
 static int open_mapped(const struct nt_process *p, const struct rec_cuda_image_file *r)
 {
 	__cleanup(close_fd) int proc = process_open(p->pid);
-	__cleanup(close_fd) int fd = -1;
 	struct stat st;
 	char name[64];
 
 	snprintf(name, sizeof(name), "map_files/%lx-%lx", (unsigned long)r->start, (unsigned long)r->end);
-	fd = proc < 0 ? -1 : openat(proc, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_ino != r->ino)
-		return -ENOENT;
-	return TAKE_FD(fd);
+	return proc < 0 ? proc : open_file(proc, name, r->ino, &st);
 }
 
 static bool read_whole(int fd, char *to, size_t len, uint64_t at)
@@ -217,7 +239,7 @@ static bool read_whole(int fd, char *to, size_t len, uint64_t at)
 	return true;
 }
 
-static int on_file(struct nt_process *p, struct nt_image *i, const struct rec_cuda_image_file *r)
+static int on_file(struct nt_process *p, struct nt_image *i, const struct session *s, const struct rec_cuda_image_file *r)
 {
 	__cleanup(close_fd) int fd = -1;
 	__cleanup(free_ptr) char *bytes = NULL;
@@ -229,6 +251,8 @@ static int on_file(struct nt_process *p, struct nt_image *i, const struct rec_cu
 	if (may_stand_still(r->magic))
 		return give_up(i, "it lies in a file of a file system that may not answer");
 	fd = open_mapped(p, r);
+	if (fd < 0)
+		fd = open_by_path(s, r->ino);
 	bytes = fd < 0 ? NULL : malloc(r->len);
 	if (!bytes || !read_whole(fd, bytes, r->len, r->offset))
 		return give_up(i, "the file that it lies in could not be read");
@@ -243,7 +267,7 @@ int nt_image_record(struct nt_process *p, const struct event *ev)
 		return -ENOMEM;
 	if (ev->kind == REC_CUDA_IMAGE)
 		return on_piece(p, i, (const void *)ev->rec);
-	return on_file(p, i, (const void *)ev->rec);
+	return on_file(p, i, ev->task->session, (const void *)ev->rec);
 }
 
 /* ---- who looks for it ---- */

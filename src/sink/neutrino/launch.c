@@ -17,6 +17,9 @@
 
 #define NO_KERNEL	0xffffffffu
 
+/* When the disk gets full, the tables and the log have what all bins but the last ones say. */
+#define BINS_AHEAD	64
+
 static bool has_run(const struct cuda_launch *l)
 {
 	return !(l->flags & CUDA_LAUNCH_CAPTURED);
@@ -231,8 +234,11 @@ static int end_launch(struct nt_process *p, const struct cuda_call *call, const 
 		bin = NULL;
 	if (bin)
 		err = write_bin(p, call, l, &shape, bin);
-	if (!err)
-		tell(p, call, l, &shape, bin);
+	if (err)
+		return err;
+	tell(p, call, l, &shape, bin);
+	if (bin && ++p->bins_written % BINS_AHEAD == 0)
+		err = nt_process_checkpoint(p);
 	return err;
 }
 

@@ -4,6 +4,8 @@
  * The map host_launch has a record for a launch. Nothing is said of the device but what CUPTI
  * has said, in a second map, gpu_kernel, when device times were asked for. A process has its folder from its first call on, over all its execs.
  */
+#include <fcntl.h>
+
 #include "base.h"
 #include "event.h"
 #include "log.h"
@@ -15,7 +17,10 @@ struct sink {
 	struct sink_args   args;
 	struct nt_process *first;	/* that have not ended */
 	bool		   has_any;
+	unsigned	   refused;	/* processes without a folder: recorder may open no more files */
 };
+
+static struct nt_process no_folder;	/* of those */
 
 static int nt_open_sink(struct sink **ret, const struct sink_args *args)
 {
@@ -28,12 +33,38 @@ static int nt_open_sink(struct sink **ret, const struct sink_args *args)
 	return 0;
 }
 
+#define FILES_SPARE	16	/* that a folder is made with, and that others need meanwhile */
+
+/* Else what is half there would be left. */
+static bool may_open_files(void)
+{
+	int fd[FILES_SPARE];
+	unsigned n = 0;
+
+	while (n < FILES_SPARE && (fd[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) >= 0)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		close(fd[i]);
+	return n == FILES_SPARE || (errno != EMFILE && errno != ENFILE);
+}
+
+static int refuse(struct sink *s, struct cuda_process *of, struct nt_process **ret)
+{
+	if (!s->refused++)
+		warn("format 'neutrino': process %u has no folder, nor have some after it: recorder has as many files open as it may "
+		     "(ulimit -n)", of->pid);
+	of->slot[s->args.slot] = *ret = &no_folder;
+	return 0;
+}
+
 static int process_of(struct sink *s, struct cuda_process *of, uint64_t time, struct nt_process **ret)
 {
 	struct nt_process *p = of->slot[s->args.slot];
 	int err = 0;
 
 	if (!p) {
+		if (!may_open_files())
+			return refuse(s, of, ret);
 		err = nt_process_create(&p, s->args.dirfd, s->args.slot, s->args.about, of, time);
 		if (err)
 			return err;
@@ -111,7 +142,7 @@ static int device_time(struct sink *s, const struct cuda_device_time *d)
 {
 	struct nt_process *p = d->process->slot[s->args.slot];
 
-	return p ? nt_gpu_time(p, d) : 0;
+	return p && p != &no_folder ? nt_gpu_time(p, d) : 0;
 }
 
 static int nt_event(struct sink *s, const struct event *ev)
@@ -125,7 +156,7 @@ static int nt_event(struct sink *s, const struct event *ev)
 	if (!call || !call->process || !call->fn)
 		return 0;
 	err = process_of(s, call->process, call->entry, &p);
-	if (err)
+	if (err || p == &no_folder)
 		return err;
 	if (ev->kind == REC_CUDA_IMAGE || ev->kind == REC_CUDA_IMAGE_FILE)
 		return nt_image_record(p, ev);
@@ -167,9 +198,11 @@ static int nt_end_process(struct sink *s, struct cuda_process *of)
 {
 	struct nt_process *p = TAKE(of->slot[s->args.slot]), **at = &s->first;
 
-	while (p && *at != p)
+	if (!p || p == &no_folder)
+		return 0;
+	while (*at != p)
 		at = &(*at)->next;
-	return p ? end_process(at) : 0;
+	return end_process(at);
 }
 
 static int nt_checkpoint(struct sink *s)
@@ -187,6 +220,8 @@ static int nt_close(struct sink *s)
 
 	while (s->first)
 		err = end_process(&s->first) ?: err;
+	if (s->refused > 1)
+		warn("format 'neutrino': %u processes have no folder: recorder had as many files open as it may", s->refused);
 	if (!s->has_any)
 		warn("format 'neutrino' has nothing: no call of the CUDA driver was seen");
 	free(s);

@@ -159,6 +159,7 @@ struct nt_process {
 	struct nt_bin  *bin;		/* by row */
 	size_t		bins, bin_room;
 	bool		bins_were_capped;
+	uint32_t	bins_written;
 	struct nt_open *open;
 	size_t		opens, open_room;
 	unsigned	slot;		/* of the sink, in what belongs to a process */

@@ -68,15 +68,19 @@ int nt_table_add_map(struct nt_table *t, int fd, uint32_t size)
 		memset(bytes + got, 0, n - got);	/* the last rows may have nothing */
 		out_bytes(t->out, bytes, n);
 	}
+	if (out_flush(t->out))
+		return out_error(t->out);
 	out_patch_u64(t->out, offsetof(struct nt_header, section[1]), size | 1ull << 32);	/* size, warp_div */
 	out_patch_u64(t->out, offsetof(struct nt_header, section[1].offset), at);
 	out_patch_u64(t->out, offsetof(struct nt_header, shared), 2ull << 32);	/* shared, maps */
 	return out_error(t->out);
 }
 
+/* Where there is no room for all rows, the count stays the last one that was right. */
 int nt_table_seal(struct nt_table *t)
 {
-	out_patch_u64(t->out, 0, first_words(t));
+	if (!out_flush(t->out))
+		out_patch_u64(t->out, 0, first_words(t));
 	return out_seal(t->out);
 }
 
