@@ -7,6 +7,7 @@
 #include <elf.h>
 
 #include "base.h"
+#include "cuda/code.h"
 #include "cuda/decode.h"
 
 /* ---- what was taken along ---- */
@@ -233,27 +234,7 @@ static void read_memory(struct cuda_call *c, const struct rec_cuda_entry *r)
 
 /* ---- modules ---- */
 
-#define FATBIN_MAGIC	0xba55ed50u
 #define WRAPPER_MAGIC	0x466243b1u
-
-static uint64_t elf_bytes(const struct rec_text *x)
-{
-	Elf64_Ehdr h;
-	uint64_t sections, segments;
-
-	if (x->len < sizeof(h))
-		return 0;
-	memcpy(&h, x->bytes, sizeof(h));
-	sections = h.e_shoff + (uint64_t)h.e_shentsize * h.e_shnum;
-	segments = h.e_phoff + (uint64_t)h.e_phentsize * h.e_phnum;
-	return MAX(sections, segments);
-}
-
-/* Its header's size at 6, the bytes behind it at 8. */
-static uint64_t fatbin_bytes(const struct rec_text *x)
-{
-	return u64_at(x, 8) + (u32_at(x, 4) >> 16);
-}
 
 static bool is_text(const struct rec_text *x)
 {
@@ -272,14 +253,14 @@ static void read_image(struct cuda_call *c, const struct rec_cuda_entry *r)
 		c->image = CUDA_IMAGE_UNREAD;
 	} else if (!memcmp(x->bytes, ELFMAG, MIN(x->len, SELFMAG))) {
 		c->image = CUDA_IMAGE_ELF;
-		c->image_bytes = elf_bytes(x);
-	} else if (u32_at(x, 0) == FATBIN_MAGIC) {
+		c->image_bytes = code_bytes(x->bytes, x->len);
+	} else if (u32_at(x, 0) == CODE_FATBIN_MAGIC) {
 		c->image = CUDA_IMAGE_FATBIN;
-		c->image_bytes = fatbin_bytes(x);
+		c->image_bytes = code_bytes(x->bytes, x->len);
 	} else if (u32_at(x, 0) == WRAPPER_MAGIC) {
 		c->image = CUDA_IMAGE_WRAPPED;
 		c->image_addr = u64_at(x, 8);
-		c->image_bytes = u32_at(inner, 0) == FATBIN_MAGIC ? fatbin_bytes(inner) : 0;
+		c->image_bytes = u32_at(inner, 0) == CODE_FATBIN_MAGIC ? code_bytes(inner->bytes, inner->len) : 0;
 	} else if (is_text(x)) {
 		c->image = CUDA_IMAGE_PTX;
 	}

@@ -149,6 +149,38 @@ wait $pid
 report killed.dat > killed.report
 check "killed in a wait: it is there, and has no end" equal "$(texts sync killed)" "context 0x0 result=unseen (no end) by cuCtxSynchronize"
 
+# --- when they ran on the device, as the stand-in for CUPTI tells it: as the NEUTRINO tables have it ---
+# timed PROGRAM...: into times/, its report in times.report
+timed() {
+	rm -rf times
+	"$RECORDER" --format trace-dat,neutrino --gpu-times --no-syscalls --no-functions -o times -- "$PROGRAMS/"$1 > said.out 2> times.err
+	report times/trace.dat > times.report
+	ran=$(cat times/trace/*/event.log | grep -c '^\[recorder\] gpu ')
+}
+each_once() { python3 "$LIVE/gputrace.py" times < <(report times/trace.dat -R); }
+if [ -e "$(dirname "$RECORDER")/librecorder_cupti.so" ]; then
+	export STUBCUDA_KERNEL_NS=70000
+	for how in "- cufork" "late cugraph 7" "lossy cuthreads 4 50" "- cudriver 7 ."; do
+		STUBCUPTI=${how%% *} timed "${how#* }"
+		check "device times ($how): each is there once, as it is in the tables" each_once
+	done
+	check "... there are kernels, copies and sets" equal "$(sed -nE 's/.* (gpu_[a-z]+): .*/\1/p' times.report | sort -u | xargs)" \
+		"gpu_kernel gpu_memcpy gpu_memset"
+	check "... they ran on no CPU that there is" equal \
+		"$(grep ': gpu_' times.report | grep -o ' \[[0-9]*\] ' | sort -u)" "$(printf ' [%03d] ' "$(report one.dat | sed -n 's/^cpus=//p')")"
+	check "... a filter finds those that took longer" equal \
+		"$(report times/trace.dat -F "cuda/gpu_kernel: duration > $((STUBCUDA_KERNEL_NS - 1))" | grep -c ': gpu_kernel: ')
+		$(report times/trace.dat -F "cuda/gpu_kernel: duration > $STUBCUDA_KERNEL_NS" | grep -c ': gpu_')" \
+		"$(grep -c ': gpu_kernel: ' times.report)
+		0"
+	check "... version 6 has as many" equal "$(trace-cmd convert --file-version 6 -i times/trace.dat -o six.dat > /dev/null 2>&1
+		report six.dat | grep -c ': gpu_')" "$ran"
+	[ ! -x kshark ] || check "... KernelShark's library reads all" equal "$(./kshark times/trace.dat)" "$(grep -c ' \[0' times.report)"
+	unset STUBCUDA_KERNEL_NS
+else
+	skip "device times" "librecorder_cupti.so was not built"
+fi
+
 # --- the same again, and with losses ---
 "$RECORDER" --format trace-dat,raw --cuda -o both -- "$PROGRAMS/cugraph" 2 > said.out 2> both.err
 "$RECORDER" --replay both/recording.raw --format trace-dat -o again.dat 2> again.err

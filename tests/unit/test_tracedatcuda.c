@@ -1,5 +1,5 @@
 /*
- * test_tracedatcuda.c - calls of the CUDA driver told to the trace.dat sink, read back by trace-cmd.
+ * test_tracedatcuda.c - calls of the CUDA driver, and times of the device, told to the trace.dat sink, read back by trace-cmd.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,6 +28,7 @@ struct told {
 	struct session session;
 	struct task    task;
 	uint64_t       now;
+	unsigned       cpus;	/* that the file is to have */
 	FILE	      *report;
 	char	       line[8192];
 };
@@ -39,7 +40,7 @@ static void set_up(struct told *t)
 
 	if (system("command -v trace-cmd > /dev/null"))
 		SKIP("trace-cmd is not there");
-	*t = (struct told){ .dir = "/tmp/tracedatcuda-XXXXXX", .now = START };
+	*t = (struct told){ .dir = "/tmp/tracedatcuda-XXXXXX", .now = START, .cpus = 1 };
 	CHECK(mkdtemp(t->dir));
 	t->dirfd = open(t->dir, O_RDONLY | O_DIRECTORY);
 	CHECK(!mkdirat(t->dirfd, "spool", 0700));
@@ -92,13 +93,15 @@ static void made(struct told *t, struct cuda_call *c, uint32_t result)
 /* No more calls: what trace-cmd says is next. */
 static void read_back(struct told *t)
 {
-	char command[160];
+	char command[160], cpus[32];
 
 	CHECK(!sink_tracedat.task_end(t->sink, &t->task));
 	CHECK(!sink_tracedat.close(TAKE(t->sink)));
 	snprintf(command, sizeof(command), "LC_ALL=C trace-cmd report -t -i %s/trace.dat 2>&1", t->dir);
 	t->report = popen(command, "r");
-	CHECK(t->report && fgets(t->line, sizeof(t->line), t->report) && !strcmp(t->line, "cpus=1\n"));
+	snprintf(cpus, sizeof(cpus), "cpus=%u\n", t->cpus);
+	CHECK(t->report && fgets(t->line, sizeof(t->line), t->report));
+	CHECK_STR(t->line, cpus);
 }
 
 /* The next event: "launch: vadd<<<..."; NULL: there is none. */
@@ -319,6 +322,104 @@ TEST(a_result_has_the_driver_s_name_for_it_or_is_a_number)
 		char want[128];
 
 		snprintf(want, sizeof(want), "call: cuInit() result=%s 1.234 us", row[i].name);
+		CHECK_STR(next(&t), want);
+	}
+	clear(&t);
+}
+
+/* ---- times of the device ---- */
+
+static struct cuda_process process = { .pid = 100, .id = 1 };
+
+/* On a CPU that there is not: it ran on none. */
+static void ran(struct told *t, struct cuda_device_time d, const struct cuda_time *time)
+{
+	struct event ev = { .time = t->now, .began = t->now, .kind = REC_CUDA_TIMES, .device = &d };
+
+	d.process = &process;
+	d.time = time;
+	CHECK(!sink_tracedat.event(t->sink, &ev));
+	t->cpus = 2;
+}
+
+static const struct cuda_time kernel_time = {
+	.kind = CUDA_TIME_KERNEL, .start = 900000001, .end = 900070235, .device = 1, .context = 2, .stream = 7, .correlation = 17,
+	.regs = 24, .grid = { 64, 3, 2 }, .block = { 256, 2, 1 },
+};
+
+TEST(a_kernel_on_the_device_is_one_line_of_when_it_ran_and_whose_it_is)
+{
+	struct cuda_time node = kernel_time;
+	struct cuda_call c = call_of("cuInit");
+	struct told t;
+
+	set_up(&t);
+	made(&t, &c, 0);
+	ran(&t, (struct cuda_device_time){ .kernel = &vadd, .seq = 3, .entry = 5, .stream = 0xabc, .tid = 101 }, &kernel_time);
+	node.graph_node = 9;
+	node.queued = 7000000008;
+	ran(&t, (struct cuda_device_time){ .kernel = &vadd, .seq = 4, .entry = 5, .tid = 101 }, &node);
+	made(&t, &c, 0);
+	read_back(&t);
+	CHECK_STR(next(&t), "call: cuInit() result=CUDA_SUCCESS 1.234 us");
+	CHECK(strstr(t.line, " [000] "));
+	CHECK_STR(next(&t), "gpu_kernel: vadd<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
+		  "took=70.234us seq=3 stream=0xabc corr=17 regs=24");
+	CHECK(strstr(t.line, "prog-101 ") && strstr(t.line, " [001] ") && strstr(t.line, " 1.000001234: "));
+	CHECK_STR(next(&t), "gpu_kernel: vadd<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
+		  "took=70.234us seq=4 stream=0x0 node=9 queued=7.000000008 corr=17 regs=24");
+	CHECK_STR(next(&t), "call: cuInit() result=CUDA_SUCCESS 1.234 us");
+	CHECK(strstr(t.line, " [000] "));
+	clear(&t);
+}
+
+TEST(what_is_not_known_of_a_kernel_on_the_device_is_said)
+{
+	struct cuda_kernel odd = { .name = "a\nb" };
+	struct told t;
+
+	set_up(&t);
+	ran(&t, (struct cuda_device_time){ .seq = CUDA_NO_SEQ }, &kernel_time);
+	ran(&t, (struct cuda_device_time){ .seq = CUDA_NO_SEQ, .entry = 5, .tid = 101 }, &kernel_time);
+	ran(&t, (struct cuda_device_time){ .kernel = &odd, .seq = 0, .entry = 5, .tid = 101 }, &kernel_time);
+	read_back(&t);
+	CHECK_STR(next(&t), "gpu_kernel: unknown<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
+		  "took=70.234us call=unseen corr=17 regs=24");
+	CHECK(strstr(t.line, "-100 "));
+	CHECK_STR(next(&t), "gpu_kernel: unknown<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
+		  "took=70.234us seq=unseen stream=0x0 corr=17 regs=24");
+	CHECK(strstr(t.line, "-101 "));
+	CHECK_STR(next(&t), "gpu_kernel: a\\nb<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
+		  "took=70.234us seq=0 stream=0x0 corr=17 regs=24");
+	clear(&t);
+}
+
+TEST(copies_and_sets_on_the_device_have_their_bytes_and_copies_their_way)
+{
+	static const struct { uint16_t what; const char *name; } row[] = {
+		{ 0, "unknown" }, { 1, "HtoD" }, { 2, "DtoH" }, { 8, "DtoD" }, { 9, "HtoH" }, { 10, "PtoP" }, { 99, "0x63" },
+	};
+	struct cuda_time time = { .kind = CUDA_TIME_SET, .start = 1, .end = 1000000002, .bytes = 1ull << 40, .stream = 7 };
+	const struct cuda_device_time made = { .seq = CUDA_NO_SEQ, .entry = 5, .stream = 0x2, .tid = 101 };
+	struct told t;
+
+	set_up(&t);
+	ran(&t, made, &time);
+	time.kind = CUDA_TIME_COPY;
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		time.what = row[i].what;
+		ran(&t, made, &time);
+	}
+	time.kind = CUDA_TIME_STATE;		/* is no time */
+	ran(&t, made, &time);
+	read_back(&t);
+	CHECK_STR(next(&t), "gpu_memset: 1099511627776 bytes dev=0 ctx=0 stream_id=7 start=0.000000001 end=1.000000002 "
+		  "took=1000000.001us stream=0x2 corr=0");
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		char want[160];
+
+		snprintf(want, sizeof(want), "gpu_memcpy: %s 1099511627776 bytes dev=0 ctx=0 stream_id=7 start=0.000000001 "
+			 "end=1.000000002 took=1000000.001us stream=0x2 corr=0", row[i].name);
 		CHECK_STR(next(&t), want);
 	}
 	clear(&t);

@@ -8,7 +8,6 @@
 #include "cuda.h"
 #include "event.h"
 #include "sink/tracedat/tracedat.h"
-#include "syscall/syscall.h"
 
 #define NOT_PROBED	3u	/* after enum ending: the call's return is not, so it is told at its entry */
 
@@ -36,15 +35,6 @@ static uint16_t event_of(const struct cuda_call *c)
 static uint32_t flags_of(const struct cuda_call *c)
 {
 	return (c->func % 2 ? CUDA_LAUNCH_PER_THREAD : 0) | (c->is_captured ? CUDA_LAUNCH_CAPTURED : 0);
-}
-
-/* A text of the program's. */
-static void add_escaped(struct td_payload *p, uint32_t at, const char *text)
-{
-	char escaped[TD_PAYLOAD_MAX];
-	size_t n = text_escape(text, strlen(text), false, escaped, sizeof(escaped));
-
-	td_text(p, at, n ? escaped : NULL, MIN(n, sizeof(escaped) - 1), TD_ALL);
 }
 
 static void add_text(struct td_payload *p, uint32_t at, const char *text)
@@ -83,7 +73,7 @@ static void add_kernel(struct td_payload *p, const struct event *ev, const struc
 	if (l->flags & CUDA_LAUNCH_CLUSTER)
 		snprintf(cluster, sizeof(cluster), "(%u,%u,%u)", l->cluster[0], l->cluster[1], l->cluster[2]);
 	add_text(p, 92, cluster);
-	add_escaped(p, 88, l->kernel->name);
+	td_escaped(p, 88, l->kernel->name);
 }
 
 static void add_graph_launch(struct td_payload *p, const struct event *ev)
@@ -159,7 +149,7 @@ static void add_module(struct td_payload *p, const struct event *ev)
 	td_u64(p, 32, c->out);
 	td_u64(p, 40, c->handle);
 	add_text(p, 48, image);
-	add_escaped(p, 52, c->name ?: "");
+	td_escaped(p, 52, c->name ?: "");
 }
 
 /* Those of its arguments that the function's row tells of. */

@@ -51,6 +51,11 @@
 	"{ 6, \"device\" }, { 7, \"device\" }, { 8, \"async\" }, { 9, \"async\" }, { 10, \"host\" }, "	\
 	"{ 11, \"host\" }, { 12, \"managed\" }, { 13, \"context\" }, { 14, \"stream\" }, { 15, \"event\" }"
 
+/* CUpti_ActivityMemcpyKind: P is a peer, A an array. */
+#define GPU_COPY_NAMES									\
+	"{ 0, \"unknown\" }, { 1, \"HtoD\" }, { 2, \"DtoH\" }, { 3, \"HtoA\" }, { 4, \"AtoH\" }, { 5, \"AtoA\" }, "	\
+	"{ 6, \"AtoD\" }, { 7, \"DtoA\" }, { 8, \"DtoD\" }, { 9, \"HtoH\" }, { 10, \"PtoP\" }"
+
 /* CUDA_LAUNCH_* */
 #define CUDA_FLAG_NAMES									\
 	"{ 0x1, \"ex\" }, { 0x2, \"cooperative\" }, { 0x4, \"per-thread\" }, { 0x8, \"captured\" }, "	\

@@ -16,7 +16,7 @@ struct field {
 struct event_format {
 	uint16_t     id;
 	const char  *system, *name;
-	struct field field[20];
+	struct field field[24];
 	const char  *print;
 };
 
@@ -47,6 +47,18 @@ struct event_format {
 #define CUDA_MEMORY_FIELDS								\
 	CUDA_FIELDS, U("u64 ptr", 32, 8), U("u64 bytes", 40, 8), U("u64 stream", 48, 8),	\
 	U("u32 kind", 56, 4), U("u32 flags", 60, 4)
+
+/* Of all that ran on a device. */
+#define GPU_FIELDS									\
+	U("u64 duration", 8, 8), U("u64 start", 16, 8), U("u64 end", 24, 8), U("u64 entry", 32, 8),	\
+	U("u64 stream", 40, 8), U("u64 graph_node", 48, 8), U("u32 device", 56, 4), U("u32 context", 60, 4),	\
+	U("u32 stream_id", 64, 4), U("u32 corr", 68, 4), U("u32 tgid", 72, 4), U("u32 tid", 76, 4),	\
+	U("__data_loc char[] call", 80, 4)
+#define GPU_TEXT	" dev=%u ctx=%u stream_id=%u start=%llu.%09llu end=%llu.%09llu took=%llu.%03uus%s corr=%u"
+#define GPU										\
+	"REC->device, REC->context, REC->stream_id, REC->start / 1000000000, REC->start % 1000000000, "	\
+	"REC->end / 1000000000, REC->end % 1000000000, REC->duration / 1000, REC->duration % 1000, "	\
+	"__get_str(call), REC->corr"
 
 /* The reader goes to the record's end, however many there are. */
 #define CALLER(n)	", (void *)REC->caller[" #n "]"
@@ -163,6 +175,17 @@ static const struct event_format formats[] = {
 	{ TD_CUDA_CALL, "cuda", "call", {
 		CUDA_FIELDS, U("__data_loc char[] args", 32, 4), U("u32 flags", 36, 4) },
 	  "\"%s(%s)" CUDA_FLAGS_TEXT CUDA_ENDS_TEXT "\", __get_str(api), __get_str(args), " CUDA_FLAGS ", " CUDA_ENDS },
+	{ TD_GPU_KERNEL, "cuda", "gpu_kernel", {
+		GPU_FIELDS, U("u32 regs", 84, 4), U("u64 seq", 88, 8), U("u64 queued", 96, 8),
+		U("u32 gx", 104, 4), U("u32 gy", 108, 4), U("u32 gz", 112, 4),
+		U("u32 bx", 116, 4), U("u32 by", 120, 4), U("u32 bz", 124, 4), U("__data_loc char[] kernel", 128, 4) },
+	  "\"%s%s<<<(%u,%u,%u),(%u,%u,%u)>>>" GPU_TEXT " regs=%u\", __get_dynamic_array_len(kernel) ? \"\" : \"unknown\", "
+	  "__get_str(kernel), REC->gx, REC->gy, REC->gz, REC->bx, REC->by, REC->bz, " GPU ", REC->regs" },
+	{ TD_GPU_MEMCPY, "cuda", "gpu_memcpy", {
+		GPU_FIELDS, U("u32 copy_kind", 84, 4), U("u64 bytes", 88, 8) },
+	  "\"%s %llu bytes" GPU_TEXT "\", __print_symbolic(REC->copy_kind, " GPU_COPY_NAMES "), REC->bytes, " GPU },
+	{ TD_GPU_MEMSET, "cuda", "gpu_memset", { GPU_FIELDS, U("u64 bytes", 88, 8) },
+	  "\"%llu bytes" GPU_TEXT "\", REC->bytes, " GPU },
 	{ TD_LOST, "recorder", "lost", {
 		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8), U("u64 event", 32, 8),
 		U("u64 cuda", 40, 8) },

@@ -3,6 +3,7 @@
  */
 #include "base.h"
 #include "sink/tracedat/tracedat.h"
+#include "syscall/syscall.h"
 
 #define COMMON	8	/* u16 id, u8 flags, u8 preemption count, s32 task */
 
@@ -50,6 +51,14 @@ void td_text(struct td_payload *p, uint32_t at, const char *text, size_t len, si
 	p->bytes[p->len + len] = '\0';
 	td_u32(p, at, (uint32_t)(len + 1) << 16 | p->len);
 	p->len += len + 1;
+}
+
+void td_escaped(struct td_payload *p, uint32_t at, const char *text)
+{
+	char escaped[TD_PAYLOAD_MAX];
+	size_t n = text_escape(text, strlen(text), false, escaped, sizeof(escaped));
+
+	td_text(p, at, n ? escaped : NULL, MIN(n, sizeof(escaped) - 1), TD_ALL);
 }
 
 void td_clean(char to[REC_COMM + 1], const char *comm)

@@ -3,8 +3,11 @@
  *
  * An event goes to the CPU it happened on, at the time that is known of it there: times of a CPU never decrease, so an
  * entry that was held back stands where it became known, and its exit tells how long the call took. What an exec led
- * to is known a little after it; its event waits for that.
+ * to is known a little after it; its event waits for that. What ran on a device ran on none of the CPUs: it goes to
+ * one more, which the file has when there is such.
  */
+#include <limits.h>
+
 #include "about.h"
 #include "base.h"
 #include "event.h"
@@ -18,6 +21,7 @@
 #include "task.h"
 
 #define CPUS_MAX	4096u
+#define ON_DEVICE	UINT_MAX	/* in place of a CPU */
 #define NAMES_KNOWN	4096	/* a power of two: functions whose names are at hand */
 
 /* What a function is called, and the file it is in. */
@@ -33,7 +37,7 @@ struct sink {
 	struct td_names	    *names;
 	struct td_syscalls  *calls;
 	struct td_kallsyms  *kallsyms;
-	struct td_lane	   **lane;	/* by CPU; NULL: nothing has happened there */
+	struct td_lane	   **lane;	/* by CPU, and one more for devices; NULL: nothing has happened there */
 	unsigned	     cpus;
 	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
 	bool		     has_news;		/* more than was written then */
@@ -46,7 +50,7 @@ static void sink_destroy(struct sink *s)
 {
 	if (!s)
 		return;
-	for (unsigned i = 0; i < s->cpus; i++)
+	for (unsigned i = 0; s->lane && i <= s->cpus; i++)
 		td_lane_destroy(s->lane[i]);
 	free(s->lane);
 	td_names_destroy(s->names);
@@ -69,13 +73,13 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 	if (!s->codec)
 		return fail(-EPROTONOSUPPORT, "this recorder was built without --compression %s", args->options->compression);
 	s->cpus = MIN(MAX(args->about->cpus_possible, 1u), CPUS_MAX);
-	s->lane = calloc(s->cpus, sizeof(*s->lane));
+	s->lane = calloc(s->cpus + 1, sizeof(*s->lane));
 	if (!s->lane)
 		return -ENOMEM;
 	err = td_names_create(&s->names);
 	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
 	err = err ?: td_kallsyms_create(&s->kallsyms);
-	err = err ?: td_spool_reserve(args->dirfd, s->cpus);
+	err = err ?: td_spool_reserve(args->dirfd, s->cpus + 1);
 	if (!err)
 		*ret = TAKE(s);
 	return err;
@@ -87,7 +91,7 @@ static int lane_of(struct sink *s, unsigned cpu, struct td_lane **ret)
 {
 	int err = 0;
 
-	cpu = MIN(cpu, s->cpus - 1);
+	cpu = cpu == ON_DEVICE ? s->cpus : MIN(cpu, s->cpus - 1);
 	if (!s->lane[cpu])
 		err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
 	*ret = s->lane[cpu];
@@ -108,11 +112,11 @@ static int write_all(struct sink *s)
 {
 	struct td_meta_args meta = {
 		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .kallsyms = s->kallsyms,
-		.names = s->names, .lane = s->lane, .cpus = s->cpus,
+		.names = s->names, .lane = s->lane, .cpus = s->cpus + !!s->lane[s->cpus],
 	};
 	int err = 0;
 
-	for (unsigned i = 0; i < s->cpus; i++)
+	for (unsigned i = 0; i <= s->cpus; i++)
 		if (s->lane[i])
 			err = td_lane_flush(s->lane[i]) ?: err;
 	s->was_written = true;
@@ -269,6 +273,16 @@ static int on_cuda(struct sink *s, struct td_task *u, const struct event *ev)
 	return err;
 }
 
+static int on_device_time(struct sink *s, const struct event *ev)
+{
+	uint16_t id = td_gpu(&s->p, ev->device);
+
+	if (!id)
+		return 0;
+	td_use(&s->used, id);
+	return put(s, ON_DEVICE, ev->time);
+}
+
 /* ---- tasks ---- */
 
 static int on_task_new(struct sink *s, struct td_task *u, const struct event *ev)
@@ -416,6 +430,8 @@ static int td_event(struct sink *s, const struct event *ev)
 		return on_kernel_event(s, ev);
 	if (ev->kind == REC_CALLERS)
 		return on_callers(s, ev);
+	if (ev->kind == REC_CUDA_TIMES)
+		return on_device_time(s, ev);
 	if (ev->kind >= REC_KINDS || !on_event[ev->kind])
 		return 0;
 	u = task_of(s, ev->task);
@@ -537,7 +553,8 @@ const struct sink_ops sink_tracedat = {
 			  SINK_WANTS(REC_TASK_EXIT) | SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) |
 			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |
 			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST) | SINK_WANTS(REC_EVENT) |
-			  SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CALLERS),
+			  SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CALLERS) |
+			  SINK_WANTS(REC_CUDA_TIMES),
 	.events		= EVENT_BIT(EVENT_SCHED_SWITCH) | EVENT_BIT(EVENT_SCHED_WAKEUP) | EVENT_BIT(EVENT_SCHED_WAKEUP_NEW) |
 			  EVENT_BIT(EVENT_SCHED_MIGRATE) | EVENT_BIT(EVENT_SIGNAL_GENERATE) | EVENT_BIT(EVENT_SIGNAL_DELIVER),
 	.open		= td_open,

@@ -11,6 +11,7 @@
  *	stacks.c	who called
  *	kallsyms.c	names of the kernel's functions
  *	cuda.c		those of calls of the CUDA driver
+ *	gpu.c		those of what ran on a device
  *	values.c	arguments and results of functions as text
  *	tasks.c		what is told of tasks and processes beside their events
  *	meta.c		all that the file holds besides events
@@ -30,6 +31,7 @@
 
 struct about;
 struct call;
+struct cuda_device_time;
 struct event;
 struct frame;
 struct out;
@@ -57,6 +59,7 @@ void td_bytes(struct td_payload *p, uint32_t at, const void *data, uint32_t len)
  */
 void td_text(struct td_payload *p, uint32_t at, const char *text, size_t len, size_t most);
 #define TD_ALL	SIZE_MAX
+void td_escaped(struct td_payload *p, uint32_t at, const char *text);	/* the program's, "": none */
 /* Readers print line by line: what would break a line is shown as '?'. */
 void td_clean(char to[REC_COMM + 1], const char *comm);
 void td_comm(struct td_payload *p, uint32_t at, const char *comm);	/* into 16 bytes */
@@ -114,13 +117,16 @@ enum td_id {
 	TD_CUDA_LAUNCH	= TD_CUDA,
 	TD_CUDA_MEMCPY,
 	TD_CUDA_MEMSET,
-	TD_CUDA_ALLOC	= 20014,	/* 20013 is kept for times on the device */
+	TD_CUDA_ALLOC	= 20014,	/* 20013 is nobody's */
 	TD_CUDA_FREE,
 	TD_CUDA_SYNC,
 	TD_CUDA_MODULE,
 	TD_CUDA_CALL,
 	TD_CUDA_GRAPH_LAUNCH,
 	TD_CALLERS	= 20020,
+	TD_GPU_KERNEL	= 20030,
+	TD_GPU_MEMCPY,
+	TD_GPU_MEMSET,
 	TD_LOST		= 20200,
 	TD_IDS		= 32768
 };
@@ -196,6 +202,10 @@ uint16_t td_callers(struct td_payload *p, const struct rec_callers *r, const str
 /* Of an event of a call of the CUDA driver: how many of ours it makes; 0: it is another's turn. */
 size_t	 td_cuda_events(const struct event *ev);
 uint16_t td_cuda(struct td_payload *p, const struct event *ev, size_t n);	/* the @n-th; returns the id it got */
+
+/* ---- gpu.c ---- */
+
+uint16_t td_gpu(struct td_payload *p, const struct cuda_device_time *d);	/* returns the id it got; 0: none is told */
 
 /* ---- values.c ---- */
 
