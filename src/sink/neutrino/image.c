@@ -71,12 +71,14 @@ static uint64_t hash_of(const char *name, size_t len)
 	return h;
 }
 
-/* Of each architecture it may be told: the first that says something stays. */
+/* It is told once for each architecture, with the same parameters: the first is found. */
 static int note_kernel(void *ctx, const struct code_kernel *k)
 {
 	struct nt_image *i = ctx;
 	uint64_t name = hash_of(k->name, k->name_len);
 
+	if (k->params == CODE_PARAMS_UNKNOWN)
+		return 0;
 	if (grow(&i->kernel, &i->kernel_room, i->kernels, sizeof(*i->kernel)))
 		return -ENOMEM;
 	i->kernel[i->kernels++] = (struct nt_code){ name, k->params };
