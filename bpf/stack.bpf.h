@@ -16,6 +16,8 @@
 /* Under the main stack so much is kept free of other mappings: MIN_GAP of arch/x86/mm/mmap.c, arm64 in mm/util.c. */
 #define MAIN_STACK_BYTES	(128ull << 20)
 
+#define FIRST_BYTES	4096	/* so near the task's first call it is the same stack, while more is not known of that */
+
 struct stack {
 	__u64	start, bytes;
 };
@@ -27,7 +29,10 @@ static long note_stack(struct task_struct *task, struct vm_area_struct *vma, str
 	return 0;
 }
 
-/* The stack at @sp becomes the task's home. Where it cannot be told now, the next call may try again. */
+/*
+ * The stack of the task's first call, at @sp if this is it, becomes its home. Where that cannot be told now, the next call
+ * may try again: what a thread has mapped is not told while another one maps something.
+ */
 static __noinline int find_home(struct task_state *t, __u64 sp)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -36,11 +41,16 @@ static __noinline int find_home(struct task_state *t, __u64 sp)
 
 	if (!t)
 		return 0;
+	if (t->home)
+		sp = t->home;
+	else
+		t->home = sp;
 	if (sp <= top && top - sp < MAIN_STACK_BYTES)
 		s = (struct stack){ top - MAIN_STACK_BYTES, MAIN_STACK_BYTES + 1 };
 	else
 		bpf_find_vma(task, sp, note_stack, &s, 0);
-	t->home = s.start;
+	if (s.bytes)
+		t->home = s.start;
 	t->home_bytes = s.bytes;
 	return 0;
 }
@@ -57,6 +67,8 @@ static __always_inline bool is_home(struct task_state *t, struct task_struct *ta
 		return false;
 	if (!t->home_bytes)
 		find_home(t, sp);
+	if (!t->home_bytes)
+		return sp - t->home + FIRST_BYTES < 2 * FIRST_BYTES;
 	return sp - t->home < t->home_bytes;
 }
 

@@ -97,7 +97,7 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 	if (!t)
 		return 0;
 	t->flags &= ~TASK_ARMED;
-	t->home_bytes = 0;		/* a new stack */
+	t->home = t->home_bytes = 0;	/* a new stack */
 	r = rec_begin(t, CLASS_TASK, REC_TASK_EXEC, sizeof(*r));
 	if (r) {
 		r->old_tid = old_tid;

@@ -51,7 +51,7 @@ struct task_state {
 	__u32	pad;
 	__u32	returns_probed;		/* as its process's when returns_epoch was BPF's */
 	__u64	returns_epoch;
-	__u64	home, home_bytes;	/* the stack whose returns are probed: stack.bpf.h; 0 bytes: not known yet */
+	__u64	home, home_bytes;	/* the stack whose returns are probed: stack.bpf.h; 0 bytes: home is in it, or 0 */
 };
 
 #endif
