@@ -42,6 +42,9 @@ int  launch_failed(const char *name, const char *path, const char *user, int err
 /* Note what the command is to inherit, before anything of it changes. */
 void launch_save_signals(void);
 
+/* What --signal gives a meaning waits until somebody reads it: it must not end us before. After launch_save_signals(). */
+void launch_hold_signals(const struct config *cfg);
+
 /*
  * Fork the child and let it wait. Signals that are ours to handle are blocked
  * from here on, also in threads made later; start no thread before. Returns 0,

@@ -127,6 +127,18 @@ void launch_save_signals(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
+void launch_hold_signals(const struct config *cfg)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	if (cfg->on_usr1)
+		sigaddset(&set, SIGUSR1);
+	if (cfg->on_usr2)
+		sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 /* ---- finding the command ---- */
 
 /* A script whose "#!" names a program that does not exist: execve(2) says ENOENT of the script. */

@@ -67,6 +67,7 @@ static int record(const struct config *cfg, char **argv)
 		return EXIT_RECORDER;
 	if (cfg->functions && cfg->libraries)
 		apart_go(argv);
+	launch_hold_signals(cfg);
 	want_files();
 	recording_run(cfg, &result);
 	if (result.has_command)
