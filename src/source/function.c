@@ -270,10 +270,12 @@ static void say_no_places(const struct config *cfg, const struct image *img)
 		     filter_names_places(cfg->filter) ? "each" : "none");
 }
 
-/* Recorded as such by source/cuda.c, where --cuda was given. */
+/* Recorded as such by source/cuda.c: the driver's own function where --cuda was given, and a caller's way there. */
 static bool is_cuda_call(const struct config *cfg, const struct image *img, const struct func *f)
 {
-	int func = cfg->cuda_asked && img->is_library && cuda_is_driver(img->path) ? cuda_find(f->name) : -1;
+	bool is_there = f->flags & FUNC_PLT ? cfg->cuda_asked || !chosen_library(cfg, "libcuda.so.1") :
+			cfg->cuda_asked && img->is_library && cuda_is_driver(img->path);
+	int func = is_there && cfg->cuda ? cuda_find(f->name) : -1;
 
 	return func >= 0 && cuda_function_of(func)->group & cfg->cuda;
 }
