@@ -227,8 +227,8 @@ static __noinline int take_along(struct cuda_task *c, const struct cuda_plan *p)
 	case CUDA_TAKE_BYTES:
 		if (p->take_count)
 			count = word(&c->rec, p->take_count - 1);
-		if (count > CUDA_LIST_MAX)
-			count = CUDA_LIST_MAX;
+		if (count * p->take_bytes > PIECE_MAX || count > PIECE_MAX)
+			count = p->take_bytes ? PIECE_MAX / p->take_bytes : 0;
 		return count ? take_bytes(c, from, count * p->take_bytes, p->take_arg) : 0;
 	case CUDA_TAKE_IMAGE:
 		return take_image(c, from, p->take_arg);

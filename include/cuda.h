@@ -151,6 +151,7 @@ struct cuda_kernel {
 #define CUDA_LAUNCH_LEGACY	(1u << 6)
 #define CUDA_LAUNCH_GUESSED	(1u << 7)	/* the kernel's name is */
 #define CUDA_LAUNCH_CLUSTER	(1u << 8)
+#define CUDA_COPY_PARTIAL	(1u << 9)	/* of copies: bytes are not of all that the call copies, 0 or more of them */
 
 /* One kernel that a call launches. */
 struct cuda_launch {
@@ -188,6 +189,7 @@ struct cuda_call {
 	bool		     is_captured;	/* not run, but recorded into a graph: of copies and sets too */
 	/* CUDA_DOES_MEMORY and waits: */
 	uint8_t		     memory;	/* enum cuda_memory, also for waits */
+	bool		     is_partial;	/* not all its copies are in bytes */
 	uint64_t	     dst, src, bytes;	/* allocations: dst is what was given, at return; frees: what was freed */
 	uint64_t	     stream, event;	/* as far as the function has one */
 	/* Modules: */

@@ -214,6 +214,12 @@ static void read_batch(struct cuda_call *c, const struct rec_text *x)
 	c->memory = CUDA_MEM_UNIFIED;
 	for (size_t at = 0; x && at + 8 <= x->len; at += 8)
 		c->bytes += u64_at(x, at);
+	c->is_partial = (x ? x->len / 8 : 0) < arg_at(c, c->fn->plan.take_count);
+}
+
+static bool is_copy(uint8_t memory)
+{
+	return (memory && memory < CUDA_MEM_SET) || memory == CUDA_MEM_PEER;
 }
 
 static void read_memory(struct cuda_call *c, const struct rec_cuda_entry *r)
@@ -224,6 +230,7 @@ static void read_memory(struct cuda_call *c, const struct rec_cuda_entry *r)
 	c->dst = arg_at(c, f->dst);
 	c->src = arg_at(c, f->src);
 	c->bytes = arg_at(c, f->bytes) * (f->unit ?: 1) * (f->times ? arg_at(c, f->times) : 1);
+	c->is_partial = is_copy(f->memory) && !f->bytes;	/* of a list of structures */
 	if (f->memory == CUDA_MEM_2D)
 		read_2d(c, piece(r, 0));
 	else if (f->memory == CUDA_MEM_3D)

@@ -30,11 +30,15 @@ for what in HtoD DtoH DtoD hostalloc managed set peer; do
 	check "cudriver: bytes of $what" equal "$(python3 "$LIVE/cudarows.py" cudriver.trace | truth_of "bytes $what" /dev/stdin)" \
 		"$(truth_of "bytes $what" cudriver.trace.count)"
 done
+check "of threads that begin beside each other every return is seen" equal "$(grep -h return-not-seen cuthreads.trace/*/event.log | wc -l)" 0
+check "of a long batch all bytes are told, or that there are more" equal \
+	"$(grep -A1 'cuMemcpyBatchAsync_v2 0 .*bytesize [0-9]\{3,\}$' cudriver.trace/*/event.log | sed -n 's/.*bytesize //p; s/.*\(copies more\).*/\1/p' | tail -n +2 |
+		awk '/copies more/ { print "more"; next } { print ($1 < 1000 && $1 > 400 ? "some" : $1) }' | tr '\n' ' ')" "400 some more "
 check "each process has a folder" equal "$(ls cufork.trace | wc -l)" \
 	"$(awk '$1 == "pid" { p = $2 } $1 == "call" { n[p] } END { print length(n) }' cufork.trace.count)"
 
 # In uftrace.data they are functions, shown with what they were told; by default, with nothing asked for.
-run all.data --no-libcall -- "$PROGRAMS/cudriver" 0 .
+run all.data -- "$PROGRAMS/cudriver" 0 .
 check "uftrace reads it" uftrace_accepts all.data
 replay all.data > all.replay
 calls() { awk '$1 == "call" { n[$2] += $3 } END { for (f in n) print f, n[f] }' "$1" | sort; }

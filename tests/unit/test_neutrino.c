@@ -441,7 +441,7 @@ TEST(neutrino_names_may_be_anything)
 	CHECK(strstr(d.text, "name ../../x\\n\\x5bexec]\\x201\\x20param\\x20f\\x1b\\x5b2J\\n"));
 	CHECK(!strchr(d.text, '\033'));
 	CHECK(!strstr(d.text, "[exec]"));
-	CHECK_INT(count_of(d.text, "\n"), 6);
+	CHECK_INT(count_of(d.text, "\n"), 7);
 	desk_clear(&d);
 }
 

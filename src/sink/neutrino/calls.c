@@ -123,6 +123,8 @@ static void tell_memory(const struct line *l)
 		return;
 	}
 	out_printf(l->log, "%s %s %s dst %lx src %lx bytesize %lu\n", tag, l->api, l->rc, call->dst, call->src, call->bytes);
+	if (call->is_partial)
+		out_printf(l->log, "[recorder] it copies more than that: of a list not all is read\n");
 }
 
 /* Of what it waited for; a context has no handle in the call. */
@@ -186,7 +188,8 @@ static void add_mem_row(struct nt_process *p, const struct cuda_call *call)
 	struct nt_mem_row row = {
 		.entry = call->entry, .ret = call->ret, .dst = call->dst, .src = call->src, .bytes = call->bytes,
 		.stream = call->stream, .kind = call->memory, .result = call->result, .tid = call->tid,
-		.flags = (call->func & 1 ? MEM_PER_THREAD : 0) | (call->is_captured ? MEM_CAPTURED : 0),
+		.flags = (call->func & 1 ? MEM_PER_THREAD : 0) | (call->is_captured ? MEM_CAPTURED : 0) |
+			 (call->is_partial ? CUDA_COPY_PARTIAL : 0),
 	};
 
 	nt_table_add(&p->mem, &row);

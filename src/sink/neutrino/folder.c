@@ -24,6 +24,7 @@
 
 /* What the folder's name and the first lines are made of. */
 struct facts {
+	bool	 is_seen;	/* in /proc */
 	uint64_t start;
 	uint32_t pid;
 	char	 cmd[CMDLINE_MAX + 1];	/* words, each ended by a NUL */
@@ -87,7 +88,7 @@ static void find_facts(struct facts *f, const struct cuda_process *of, const str
 
 	if (of->start && is_it)
 		is_it = start < of->start + SAME_NS && of->start < start + SAME_NS;
-	*f = (struct facts){ .start = of->start ?: is_it ? start : time, .pid = of->pid };
+	*f = (struct facts){ .is_seen = is_it, .start = of->start ?: is_it ? start : time, .pid = of->pid };
 	if (is_it) {
 		f->pid = own_number(dirfd) ?: f->pid;
 		f->cmd_len = MAX(read_file(dirfd, "cmdline", f->cmd, sizeof(f->cmd)), 0);
@@ -184,6 +185,8 @@ static int write_first_lines(struct nt_process *p, struct facts *f)
 	if (!cmd)
 		return -ENOMEM;
 	out_printf(p->log, "[init] pid %u\n[init] cmd %zu %s \n[init] success\n", f->pid, f->cmd_len, cmd);
+	if (!f->is_seen)
+		out_printf(p->log, "[recorder] it was not there any more: pid is recorder's number of it, cmd its program only\n");
 	if (f->pid != p->pid)
 		out_printf(p->log, "[recorder] pid %u outside its namespace\n", p->pid);
 	out_printf(p->log, "[recorder] bins are named by the time since the first call that was seen\n");

@@ -31,7 +31,8 @@ static const struct nt_map mem = {
 	"# result/mem.bin: not a launch, but a table. Its grid is the number of rows, block i holds row i: copies, sets,\n"
 	"# allocations and waits, in the order they returned. kind: 1 HtoD, 2 DtoH, 3 DtoD, 4 unified, 5 memset, 6 alloc,\n"
 	"# 7 free, 8 alloc-async, 9 free-async, 10 host-alloc, 11 host-free, 12 managed, 13 sync-ctx, 14 sync-stream,\n"
-	"# 15 sync-event, 16 peer. flags: bit 2 of the thread's own stream, bit 3 captured into a graph.\n",
+	"# 15 sync-event, 16 peer. flags: bit 2 of the thread's own stream, bit 3 captured into a graph,\n"
+	"# bit 9 it copies more than bytes.\n",
 	{ "entry_ns", "return_ns", "dst", "src", "bytes", "stream" }, { "kind", "result", "tid", "flags" },
 };
 

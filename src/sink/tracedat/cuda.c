@@ -34,7 +34,8 @@ static uint16_t event_of(const struct cuda_call *c)
 
 static uint32_t flags_of(const struct cuda_call *c)
 {
-	return (c->func % 2 ? CUDA_LAUNCH_PER_THREAD : 0) | (c->is_captured ? CUDA_LAUNCH_CAPTURED : 0);
+	return (c->func % 2 ? CUDA_LAUNCH_PER_THREAD : 0) | (c->is_captured ? CUDA_LAUNCH_CAPTURED : 0) |
+	       (c->is_partial ? CUDA_COPY_PARTIAL : 0);
 }
 
 static void add_text(struct td_payload *p, uint32_t at, const char *text)

@@ -59,7 +59,7 @@
 /* CUDA_LAUNCH_* */
 #define CUDA_FLAG_NAMES									\
 	"{ 0x1, \"ex\" }, { 0x2, \"cooperative\" }, { 0x4, \"per-thread\" }, { 0x8, \"captured\" }, "	\
-	"{ 0x10, \"graph\" }, { 0x20, \"multi\" }, { 0x40, \"legacy\" }, { 0x80, \"guessed\" }, { 0x100, \"cluster\" }"
+	"{ 0x10, \"graph\" }, { 0x20, \"multi\" }, { 0x40, \"legacy\" }, { 0x80, \"guessed\" }, { 0x100, \"cluster\" }, { 0x200, \"partial\" }"
 
 /* enum ending, and NOT_PROBED of cuda.c. */
 #define CUDA_ENDING_NAMES								\

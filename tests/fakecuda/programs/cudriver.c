@@ -188,6 +188,22 @@ static void memory(void)
 	SAY(free, cuMemRelease, 0, handle);
 }
 
+/* As many copies as are taken along, about, and more than that. */
+static void long_batches(void)
+{
+	CUmemcpyAttributes attr = { .srcAccessOrder = 1 };
+	CUdeviceptr to[1000], from[1000];
+	size_t size[1000], first = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		to[i] = a;
+		from[i] = b;
+		size[i] = 1;
+	}
+	COPY(cuMemcpyBatchAsync_v2, copy, 400, 1, to, from, size, 400, &attr, &first, 1, stream[1]);
+	COPY(cuMemcpyBatchAsync_v2, copy, 1000, 1, to, from, size, 1000, &attr, &first, 1, stream[1]);
+}
+
 static void copies(void)
 {
 	CUDA_MEMCPY2D plane = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 100, .dstPitch = 200,
@@ -216,6 +232,7 @@ static void copies(void)
 	COPY(cuMemcpy3DAsync_v2, DtoH, 360, 1, &box, stream[1]);
 	COPY(cuMemcpyBatchAsync, copy, 150, 1, to, from, size, 2, &attr, &first, 1, &failed, stream[1]);
 	COPY(cuMemcpyBatchAsync_v2, copy, 150, 2, to, from, size, 2, &attr, &first, 1, stream[2]);
+	long_batches();
 	COPY(cuMemcpyHtoD_v2, HtoD, 77, 0, 0, host, 77);
 
 	SET(cuMemsetD8_v2, 333, 0, a, 1, 333);
