@@ -7,7 +7,7 @@
  * waits take nothing along: their program reserves and fills. Names and code
  * images may not be in memory yet: that program may sleep.
  */
-#include "recorder.bpf.h"
+#include "callring.bpf.h"
 #include "cuda.h"
 #include "function.h"
 #include "returns.bpf.h"
@@ -326,21 +326,18 @@ static __noinline int leave(struct task_state *t, struct pt_regs *ctx, __u32 fun
 /* Of what gives nothing. What is probed at its return was recorded at its entry: nobody need be asked again. */
 static __always_inline int leave_plain(struct pt_regs *ctx, __u32 func)
 {
-	void *ring = ring_of_this_cpu();
-	struct rec_cuda_exit *r = NULL;
+	__u32 result = function_result(ctx);
 
 	if (!recording)
 		return 0;
-	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
-		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
-	if (!r)
-		return cuda_lost();
-	rec_fill(&r->hdr, REC_CUDA_EXIT, sizeof(*r));
-	r->func = func;
-	r->result = function_result(ctx);
-	r->sp = user_sp(ctx) - RETURN_POPS;
-	r->out = 0;
-	rec_end(r);
+	if (result >> CUDA_RETURN_SHIFT) {
+		struct task_state *t = my_task();
+
+		return t ? leave(t, ctx, func) : 0;
+	}
+	if (!call_record(bpf_get_current_task_btf(), REC_CUDA_RETURN, 0, result << CUDA_RETURN_SHIFT | (func & CUDA_RETURN_FUNC),
+			 user_sp(ctx) - RETURN_POPS))
+		cuda_lost();
 	return 0;
 }
 

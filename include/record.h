@@ -41,6 +41,7 @@ enum rec_kind {
 	REC_EXEC,		/* struct rec_exec */
 	REC_EXEC_PIECE,		/* struct rec_exec_piece */
 	REC_CALLERS,		/* struct rec_callers */
+	REC_CUDA_RETURN,	/* struct rec_cuda_return: a REC_CUDA_EXIT of what gives nothing */
 	REC_KINDS
 };
 
@@ -346,6 +347,17 @@ struct rec_cuda_exit {
 	__u64		out;		/* 8 bytes where cuda_plan.out pointed to; 0: none, or the call failed */
 };
 
+/* The same of a call that gives nothing, by the ring of function records: laid out as struct rec_func. */
+struct rec_cuda_return {
+	struct rec_hdr	hdr;
+	__u32		func;		/* and in the upper half the CUresult; one that needs more goes as a REC_CUDA_EXIT */
+	__u32		commit;		/* as rec_func.commit */
+	__u64		sp;
+};
+
+#define CUDA_RETURN_FUNC	0xffffu
+#define CUDA_RETURN_SHIFT	16	/* of the CUresult */
+
 #define CUDA_TIMES_MAX	64	/* of a batch */
 
 /* What an entry of a batch is: --gpu-times, src/inject/cupti.c. */
@@ -510,6 +522,8 @@ _Static_assert(sizeof(struct rec_event) == 32 && sizeof(struct event_sched_switc
 _Static_assert(sizeof(struct event_signal_generate) == 40 && sizeof(struct event_signal_deliver) == 32, "no holes");
 _Static_assert(sizeof(struct rec_callers) == 32, "no holes");
 _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
+_Static_assert(sizeof(struct rec_cuda_return) == sizeof(struct rec_func) &&
+	       __builtin_offsetof(struct rec_cuda_return, commit) == __builtin_offsetof(struct rec_func, commit), "a slot");
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");
 _Static_assert(sizeof(struct rec_exec_piece) == 40 && sizeof(struct file_object) == 16, "no holes");

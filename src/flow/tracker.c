@@ -632,6 +632,19 @@ static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	return calls_exit_function(&tr->calls, t, rec, REC_CUDA_ENTRY, r->func, r->sp);
 }
 
+/* What one by the functions' ring stands for. */
+static int on_cuda_return(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_return *r = (const void *)rec;
+	struct rec_cuda_exit exit = {
+		.hdr = *rec, .func = r->func & CUDA_RETURN_FUNC, .result = r->func >> CUDA_RETURN_SHIFT, .sp = r->sp,
+	};
+
+	exit.hdr.kind = REC_CUDA_EXIT;
+	exit.hdr.size = sizeof(exit);
+	return on_cuda_exit(tr, t, &exit.hdr);
+}
+
 /* A thread of CUPTI's brings them, whatever it is in the middle of. */
 static int on_cuda_times(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
@@ -700,6 +713,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_ENTRY] = on_cuda_entry,
 	[REC_CUDA_EXIT]	 = on_cuda_exit,
 	[REC_CUDA_TIMES] = on_cuda_times,
+	[REC_CUDA_RETURN] = on_cuda_return,
 	[REC_FILE]	 = on_file,
 	[REC_EXEC]	 = tell,
 	[REC_EXEC_PIECE] = tell,
