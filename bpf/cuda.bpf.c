@@ -263,6 +263,25 @@ static __noinline int enter(struct task_state *t, struct pt_regs *ctx, __u32 fun
 	return 0;
 }
 
+/* A launch with its first words in registers and on the stack: no plan is asked. What does not fit goes the other way. */
+static __always_inline int enter_launch(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp)
+{
+	__u64 w[CUDA_LAUNCH_WORDS];
+
+	function_args(ctx, w);
+	bpf_probe_read_user(&w[ARG_REGISTERS], sizeof(w) - ARG_REGISTERS * sizeof(w[0]), (void *)(sp + STACK_ARGS));
+	if ((__u32)(w[2] | w[3] | w[4] | w[5] | w[6]) >> 16)
+		return enter(t, ctx, func, flags, sp);
+	if (t->flags & TASK_CUDA_GAVE)
+		tell_given(t, CUDA_NO_RESULT);
+	if (t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	if (launch_record(bpf_get_current_task_btf(), flags, func, sp, w))
+		return 0;
+	count_lost(t, CLASS_CUDA);
+	return 1;
+}
+
 static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp)
 {
 	struct cuda_task *c = cuda_task(bpf_get_current_task_btf());
@@ -371,6 +390,13 @@ SEC("?uprobe")
 int cuda_session(struct pt_regs *ctx)
 {
 	return is_return(ctx) ? leave_plain(ctx, bpf_get_attach_cookie(ctx)) : session(ctx, enter);
+}
+
+/* What is told what to launch by words of its own: cuLaunchKernel(), cuLaunchCooperativeKernel(). */
+SEC("?uprobe")
+int cuda_launch(struct pt_regs *ctx)
+{
+	return is_return(ctx) ? leave_plain(ctx, bpf_get_attach_cookie(ctx)) : session(ctx, enter_launch);
 }
 
 SEC("?uprobe")

@@ -33,6 +33,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_EXEC_PIECE, rec_exec_piece, CLASS_TASK),
 	ROW(REC_CALLERS,    rec_callers,    CLASS_EVENT),
 	ROW(REC_CUDA_RETURN, rec_cuda_return, CLASS_CUDA),
+	ROW(REC_CUDA_LAUNCH, rec_cuda_launch, CLASS_CUDA),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -224,6 +225,8 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		return cuda_entry_is_sane((const void *)rec, end);
 	case REC_CUDA_EXIT:
 		return ((const struct rec_cuda_exit *)rec)->func < CUDA_FUNCTIONS_MAX;
+	case REC_CUDA_LAUNCH:
+		return ((const struct rec_cuda_launch *)rec)->func < CUDA_FUNCTIONS_MAX;
 	case REC_CUDA_RETURN:
 		return (((const struct rec_cuda_return *)rec)->func & CUDA_RETURN_FUNC) < CUDA_FUNCTIONS_MAX;
 	case REC_CUDA_TIMES: {

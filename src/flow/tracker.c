@@ -595,6 +595,21 @@ static int on_cuda_entry(struct tracker *tr, struct task *t, const struct rec_hd
 	return err ?: calls_enter(&tr->calls, t, rec, &call);
 }
 
+/* What one by the functions' ring stands for: words as they were passed. */
+static int on_cuda_launch(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_launch *r = (const void *)rec;
+	const struct launch_words *l = &r->words;
+	struct rec_cuda_entry entry = {
+		.hdr = *rec, .func = r->func, .sp = r->sp,
+		.arg = { l->kernel, l->grid_x, l->grid_y, l->grid_z, l->block[0], l->block[1], l->block[2], l->shared, l->stream },
+	};
+
+	entry.hdr.kind = REC_CUDA_ENTRY;
+	entry.hdr.size = sizeof(entry);
+	return on_cuda_entry(tr, t, &entry.hdr);
+}
+
 /*
  * cuGetProcAddress() was asked for a function that is recorded. What it gave is exported and so probed, as far as is
  * known of drivers; else calls of it are not seen, which is counted.
@@ -714,6 +729,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_EXIT]	 = on_cuda_exit,
 	[REC_CUDA_TIMES] = on_cuda_times,
 	[REC_CUDA_RETURN] = on_cuda_return,
+	[REC_CUDA_LAUNCH] = on_cuda_launch,
 	[REC_FILE]	 = on_file,
 	[REC_EXEC]	 = tell,
 	[REC_EXEC_PIECE] = tell,

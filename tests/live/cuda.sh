@@ -61,6 +61,8 @@ run whole.data --cuda --format raw -- "$PROGRAMS/cumany" 3000
 run lossy.data --cuda --format raw --simulate-drops 5 -- "$PROGRAMS/cumany" 3000
 check "stored and lost are what is stored where nothing is lost" equal "$(cuda_records lossy.data)" "$(cuda_records whole.data)"
 check "each call has its return" [ "$(cuda_records whole.data)" -gt 6000 ]
+check "each launch is met by its return: the same function, the same place on the stack" equal \
+	"$(python3 "$LIVE/rawcount.py" whole.data/recording.raw | sed -n 's/^launches //p')" "3000 3000"
 check "the summary says so" grep -q ' CUDA records' lossy.data.err
 
 # Waits last as long as the kernels they wait for.
