@@ -354,8 +354,8 @@ static __always_inline int leave_plain(struct pt_regs *ctx, __u32 func)
 
 		return t ? leave(t, ctx, func) : 0;
 	}
-	if (!call_record(bpf_get_current_task_btf(), REC_CUDA_RETURN, 0, result << CUDA_RETURN_SHIFT | (func & CUDA_RETURN_FUNC),
-			 user_sp(ctx) - RETURN_POPS))
+	func = result << CUDA_RETURN_SHIFT | (func & CUDA_RETURN_FUNC);
+	if (!call_record(bpf_get_current_task_btf(), REC_CUDA_RETURN, 0, func, user_sp(ctx) - RETURN_POPS))
 		cuda_lost();
 	return 0;
 }

@@ -42,7 +42,7 @@ enum rec_kind {
 	REC_EXEC_PIECE,		/* struct rec_exec_piece */
 	REC_CALLERS,		/* struct rec_callers */
 	REC_CUDA_RETURN,	/* struct rec_cuda_return: a REC_CUDA_EXIT of what gives nothing */
-	REC_CUDA_LAUNCH,	/* struct rec_cuda_launch: a REC_CUDA_ENTRY of a launch whose numbers are as small as the driver wants them */
+	REC_CUDA_LAUNCH,	/* struct rec_cuda_launch: a REC_CUDA_ENTRY of a launch, mostly */
 	REC_KINDS
 };
 
@@ -548,7 +548,8 @@ _Static_assert(sizeof(struct rec_callers) == 32, "no holes");
 _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
 _Static_assert(sizeof(struct rec_cuda_return) == sizeof(struct rec_func) &&
 	       __builtin_offsetof(struct rec_cuda_return, commit) == __builtin_offsetof(struct rec_func, commit), "a slot");
-_Static_assert(sizeof(struct launch_words) == sizeof(struct rec_func) && sizeof(struct rec_cuda_launch) == 2 * sizeof(struct rec_func) &&
+_Static_assert(sizeof(struct launch_words) == sizeof(struct rec_func) &&
+	       sizeof(struct rec_cuda_launch) == 2 * sizeof(struct rec_func) &&
 	       __builtin_offsetof(struct launch_words, commit) == __builtin_offsetof(struct rec_func, commit), "two slots");
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");

@@ -602,7 +602,8 @@ static int on_cuda_launch(struct tracker *tr, struct task *t, const struct rec_h
 	const struct launch_words *l = &r->words;
 	struct rec_cuda_entry entry = {
 		.hdr = *rec, .func = r->func, .sp = r->sp,
-		.arg = { l->kernel, l->grid_x, l->grid_y, l->grid_z, l->block[0], l->block[1], l->block[2], l->shared, l->stream },
+		.arg = { l->kernel, l->grid_x, l->grid_y, l->grid_z, l->block[0], l->block[1], l->block[2], l->shared,
+			 l->stream },
 	};
 
 	entry.hdr.kind = REC_CUDA_ENTRY;

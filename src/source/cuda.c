@@ -30,7 +30,7 @@ static struct {
 	unsigned without_returns;	/* files */
 } tally;
 
-/* By what is done at entry: a launch by words, nothing is taken along, or something is, or is given. Then also where that has been done. */
+/* By what is done at entry: a launch by words, nothing is taken along, or something is, or is given. Where that is done, too. */
 struct sites {
 	struct batch launch, plain, with, rets;
 };
@@ -204,8 +204,8 @@ static int attach(struct recorder_bpf *bpf, const struct config *cfg, const stru
 	if (!w)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = batch_create(&s.launch, img->func_count) ?: batch_create(&s.plain, img->func_count) ?: batch_create(&s.with, img->func_count) ?:
-	      batch_create(&s.rets, img->func_count * RETS_MAX);
+	err = batch_create(&s.launch, img->func_count) ?: batch_create(&s.plain, img->func_count) ?:
+	      batch_create(&s.with, img->func_count) ?: batch_create(&s.rets, img->func_count * RETS_MAX);
 	if (!err) {
 		choose_sites(cfg, img, fd, &s, returns ? 0 : COOKIE_NO_EXIT);
 		tally.files++;
