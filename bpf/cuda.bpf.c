@@ -7,7 +7,7 @@
  * waits take nothing along: their program reserves and fills. Names and code
  * images may not be in memory yet: that program may sleep.
  */
-#include "recorder.bpf.h"
+#include "callring.bpf.h"
 #include "cuda.h"
 #include "cudaimage.bpf.h"
 #include "function.h"
@@ -262,6 +262,25 @@ static __noinline int enter(struct task_state *t, struct pt_regs *ctx, __u32 fun
 	return 0;
 }
 
+/* A launch with its first words in registers and on the stack: no plan is asked. What does not fit goes the other way. */
+static __always_inline int enter_launch(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp)
+{
+	__u64 w[CUDA_LAUNCH_WORDS];
+
+	function_args(ctx, w);
+	bpf_probe_read_user(&w[ARG_REGISTERS], sizeof(w) - ARG_REGISTERS * sizeof(w[0]), (void *)(sp + STACK_ARGS));
+	if ((__u32)(w[2] | w[3] | w[4] | w[5] | w[6]) >> 16)
+		return enter(t, ctx, func, flags, sp);
+	if (t->flags & TASK_CUDA_GAVE)
+		tell_given(t, CUDA_NO_RESULT);
+	if (t->flags & TASK_HAS_LOST)
+		report_lost(t);
+	if (launch_record(bpf_get_current_task_btf(), flags, func, sp, w))
+		return 0;
+	count_lost(t, CLASS_CUDA);
+	return 1;
+}
+
 static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u32 func, __u16 flags, __u64 sp)
 {
 	struct cuda_task *c = cuda_task(bpf_get_current_task_btf());
@@ -329,21 +348,18 @@ static __noinline int leave(struct task_state *t, struct pt_regs *ctx, __u32 fun
 /* Of what gives nothing. What is probed at its return was recorded at its entry: nobody need be asked again. */
 static __always_inline int leave_plain(struct pt_regs *ctx, __u32 func)
 {
-	void *ring = ring_of_this_cpu();
-	struct rec_cuda_exit *r = NULL;
+	__u32 result = function_result(ctx);
 
 	if (!recording)
 		return 0;
-	if (ring && !(lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0))
-		r = bpf_ringbuf_reserve(ring, sizeof(*r), 0);
-	if (!r)
-		return cuda_lost();
-	rec_fill(&r->hdr, REC_CUDA_EXIT, sizeof(*r));
-	r->func = func;
-	r->result = function_result(ctx);
-	r->sp = user_sp(ctx) - RETURN_POPS;
-	r->out = 0;
-	rec_end(r);
+	if (result >> CUDA_RETURN_SHIFT) {
+		struct task_state *t = my_task();
+
+		return t ? leave(t, ctx, func) : 0;
+	}
+	func = result << CUDA_RETURN_SHIFT | (func & CUDA_RETURN_FUNC);
+	if (!call_record(bpf_get_current_task_btf(), REC_CUDA_RETURN, 0, func, user_sp(ctx) - RETURN_POPS))
+		cuda_lost();
 	return 0;
 }
 
@@ -377,6 +393,13 @@ SEC("?uprobe")
 int cuda_session(struct pt_regs *ctx)
 {
 	return is_return(ctx) ? leave_plain(ctx, bpf_get_attach_cookie(ctx)) : session(ctx, enter);
+}
+
+/* What is told what to launch by words of its own: cuLaunchKernel(), cuLaunchCooperativeKernel(). */
+SEC("?uprobe")
+int cuda_launch(struct pt_regs *ctx)
+{
+	return is_return(ctx) ? leave_plain(ctx, bpf_get_attach_cookie(ctx)) : session(ctx, enter_launch);
 }
 
 SEC("?uprobe")

@@ -1,5 +1,5 @@
 /*
- * callring.h - the ring of function records, as BPF and user space share it.
+ * callring.h - the ring of function records, and of launches, as BPF and user space share it.
  */
 #ifndef CALLRING_H
 #define CALLRING_H
@@ -8,11 +8,14 @@
 
 #define CALLS_SPARE	1024	/* slots kept free: bpf/callring.bpf.h says why */
 
-/* Begins a ring; slots follow: struct rec_func each, a power of two of them. Slot n % slots holds the n-th record. */
+/*
+ * Begins a ring; slots follow: struct rec_func each, a power of two of them, n in slot n % slots. A record has one, or,
+ * as its hdr.size says, the next one too, where only its commit is in its usual place; both are begun at once.
+ */
 struct calls_head {
-	__u64	head;		/* records begun, ever: BPF */
+	__u64	head;		/* slots begun, ever: BPF */
 	__u64	gap[7];		/* the two on cache lines of their own */
-	__u64	tail;		/* records read, ever: user space */
+	__u64	tail;		/* slots read, ever: user space */
 	__u64	gap2[7];
 };
 

@@ -43,6 +43,8 @@ enum rec_kind {
 	REC_CALLERS,		/* struct rec_callers */
 	REC_CUDA_IMAGE,		/* struct rec_cuda_image */
 	REC_CUDA_IMAGE_FILE,	/* struct rec_cuda_image_file */
+	REC_CUDA_RETURN,	/* struct rec_cuda_return: a REC_CUDA_EXIT of what gives nothing */
+	REC_CUDA_LAUNCH,	/* struct rec_cuda_launch: a REC_CUDA_ENTRY of a launch, mostly */
 	REC_KINDS
 };
 
@@ -385,6 +387,40 @@ struct rec_cuda_image_file {
 	__u64		start, end;	/* of the mapping */
 };
 
+/* The same of a call that gives nothing, by the ring of function records: laid out as struct rec_func. */
+struct rec_cuda_return {
+	struct rec_hdr	hdr;
+	__u32		func;		/* and in the upper half the CUresult; one that needs more goes as a REC_CUDA_EXIT */
+	__u32		commit;		/* as rec_func.commit */
+	__u64		sp;
+};
+
+#define CUDA_RETURN_FUNC	0xffffu
+#define CUDA_RETURN_SHIFT	16	/* of the CUresult */
+
+/* The second slot of a launch: the first 9 words, of which a launch is told. */
+struct launch_words {
+	__u64	kernel;
+	__u32	grid_x;
+	__u16	grid_y, grid_z;
+	__u16	block[3];
+	__u16	pad;
+	__u32	shared;
+	__u32	commit;			/* as rec_func.commit, written before that of the first slot */
+	__u64	stream;
+};
+
+/* By the ring of function records, in two slots of it; what is larger than its field goes as a REC_CUDA_ENTRY. */
+struct rec_cuda_launch {
+	struct rec_hdr	   hdr;
+	__u32		   func;
+	__u32		   commit;
+	__u64		   sp;
+	struct launch_words   words;
+};
+
+#define CUDA_LAUNCH_WORDS	9	/* function, grid, block, shared bytes, stream */
+
 #define CUDA_TIMES_MAX	64	/* of a batch */
 
 /* What an entry of a batch is: --gpu-times, src/inject/cupti.c. */
@@ -549,6 +585,11 @@ _Static_assert(sizeof(struct rec_event) == 32 && sizeof(struct event_sched_switc
 _Static_assert(sizeof(struct event_signal_generate) == 40 && sizeof(struct event_signal_deliver) == 32, "no holes");
 _Static_assert(sizeof(struct rec_callers) == 32, "no holes");
 _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_exit) == 48, "no holes");
+_Static_assert(sizeof(struct rec_cuda_return) == sizeof(struct rec_func) &&
+	       __builtin_offsetof(struct rec_cuda_return, commit) == __builtin_offsetof(struct rec_func, commit), "a slot");
+_Static_assert(sizeof(struct launch_words) == sizeof(struct rec_func) &&
+	       sizeof(struct rec_cuda_launch) == 2 * sizeof(struct rec_func) &&
+	       __builtin_offsetof(struct launch_words, commit) == __builtin_offsetof(struct rec_func, commit), "two slots");
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");
 _Static_assert(sizeof(struct rec_cuda_image) == 48 && sizeof(struct rec_cuda_image_file) == 80, "no holes");

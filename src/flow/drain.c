@@ -57,41 +57,43 @@ static struct calls_head *calls_of(const struct drain *d, unsigned cpu)
 }
 
 /*
- * Copy the slots from @at on that are whole, @most of them, which lie behind each
- * other. One that is not is being written: those behind it wait. Returns how many.
+ * Copy the records from slot @at on that are whole, of @most slots. One that is not is being written: those behind
+ * it wait. The second slot of a record is whole when the first is. Returns how many slots, in @records what they hold.
  */
-static uint32_t copy_whole(struct chunk *c, struct rec_func *to, const struct rec_func *slot, uint64_t at,
-			   uint32_t most)
+static uint32_t copy_whole(struct chunk *c, struct rec_func *to, const struct rec_func *slot, uint64_t mask,
+			   uint64_t at, uint32_t most, uint32_t *records)
 {
 	uint32_t n = 0;
 
-	for (; n < most && __atomic_load_n(&slot[n].commit, __ATOMIC_ACQUIRE) == (uint32_t)(at + n + 1); n++) {
-		to[n] = slot[n];
-		chunk_note(c, to[n].hdr.time);
+	for (*records = 0; n < most; ++*records) {
+		const struct rec_func *r = &slot[(at + n) & mask];
+
+		if (__atomic_load_n(&r->commit, __ATOMIC_ACQUIRE) != (uint32_t)(at + n + 1))
+			break;
+		chunk_note(c, r->hdr.time);
+		to[n++] = *r;
+		if (r->hdr.size > sizeof(*r) && n < most) {
+			to[n] = slot[(at + n) & mask];
+			n++;
+		}
 	}
 	return n;
 }
 
-/* The function records of @cpu, at most once round its ring. */
+/* What is in the ring of function records of @cpu, at most once round its ring. */
 static void take_calls(struct drain *d, unsigned cpu, struct chunk *c)
 {
 	struct calls_head *ring = calls_of(d, cpu);
 	const struct rec_func *slot = (const void *)(ring + 1);
-	uint64_t mask = d->args.calls_slots - 1, at = ring->tail, end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	uint64_t at = ring->tail, end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+	uint32_t most = MIN(end - at, d->args.calls_slots), n, records;
+	struct rec_func *to = chunk_add_many(c, most * sizeof(*to), most);
 
-	while (at != end) {
-		uint32_t run = MIN(end - at, d->args.calls_slots - (at & mask)), n;
-		struct rec_func *to = chunk_add_many(c, run * sizeof(*to), run);
-
-		if (!to)
-			break;			/* no memory now: they stay in their ring */
-		n = copy_whole(c, to, &slot[at & mask], at, run);
-		chunk_cut(c, (run - n) * sizeof(*to), run - n);
-		at += n;
-		if (n < run)
-			break;
-	}
-	__atomic_store_n(&ring->tail, at, __ATOMIC_RELEASE);
+	if (!to)
+		return;				/* no memory now: they stay in their ring */
+	n = copy_whole(c, to, slot, d->args.calls_slots - 1, at, most, &records);
+	chunk_cut(c, (most - n) * sizeof(*to), most - records);
+	__atomic_store_n(&ring->tail, at + n, __ATOMIC_RELEASE);
 }
 
 /* A LOST record for each CPU whose counts have grown. */

@@ -34,6 +34,8 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_CALLERS,    rec_callers,    CLASS_EVENT),
 	ROW(REC_CUDA_IMAGE, rec_cuda_image, CLASS_CUDA),
 	ROW(REC_CUDA_IMAGE_FILE, rec_cuda_image_file, CLASS_CUDA),
+	ROW(REC_CUDA_RETURN, rec_cuda_return, CLASS_CUDA),
+	ROW(REC_CUDA_LAUNCH, rec_cuda_launch, CLASS_CUDA),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -225,6 +227,10 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		return cuda_entry_is_sane((const void *)rec, end);
 	case REC_CUDA_EXIT:
 		return ((const struct rec_cuda_exit *)rec)->func < CUDA_FUNCTIONS_MAX;
+	case REC_CUDA_LAUNCH:
+		return ((const struct rec_cuda_launch *)rec)->func < CUDA_FUNCTIONS_MAX;
+	case REC_CUDA_RETURN:
+		return (((const struct rec_cuda_return *)rec)->func & CUDA_RETURN_FUNC) < CUDA_FUNCTIONS_MAX;
 	case REC_CUDA_TIMES: {
 		const struct rec_cuda_times *r = (const void *)rec;
 

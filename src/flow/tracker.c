@@ -529,6 +529,22 @@ static int on_cuda_entry(struct tracker *tr, struct task *t, const struct rec_hd
 	return p ? cuda_flow_entry(&tr->cuda, p, t, rec) : -ENOMEM;
 }
 
+/* What one by the functions' ring stands for: words as they were passed. */
+static int on_cuda_launch(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_launch *r = (const void *)rec;
+	const struct launch_words *l = &r->words;
+	struct rec_cuda_entry entry = {
+		.hdr = *rec, .func = r->func, .sp = r->sp,
+		.arg = { l->kernel, l->grid_x, l->grid_y, l->grid_z, l->block[0], l->block[1], l->block[2], l->shared,
+			 l->stream },
+	};
+
+	entry.hdr.kind = REC_CUDA_ENTRY;
+	entry.hdr.size = sizeof(entry);
+	return on_cuda_entry(tr, t, &entry.hdr);
+}
+
 static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	return cuda_flow_exit(&tr->cuda, t, rec);
@@ -537,6 +553,19 @@ static int on_cuda_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 static int on_cuda_image(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	return cuda_flow_image(&tr->cuda, t, rec);
+}
+
+/* What one by the functions' ring stands for. */
+static int on_cuda_return(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_return *r = (const void *)rec;
+	struct rec_cuda_exit exit = {
+		.hdr = *rec, .func = r->func & CUDA_RETURN_FUNC, .result = r->func >> CUDA_RETURN_SHIFT, .sp = r->sp,
+	};
+
+	exit.hdr.kind = REC_CUDA_EXIT;
+	exit.hdr.size = sizeof(exit);
+	return on_cuda_exit(tr, t, &exit.hdr);
 }
 
 static int on_cuda_times(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
@@ -600,6 +629,8 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_TIMES] = on_cuda_times,
 	[REC_CUDA_IMAGE] = on_cuda_image,
 	[REC_CUDA_IMAGE_FILE] = on_cuda_image,
+	[REC_CUDA_RETURN] = on_cuda_return,
+	[REC_CUDA_LAUNCH] = on_cuda_launch,
 	[REC_FILE]	 = on_file,
 	[REC_EXEC]	 = tell,
 	[REC_EXEC_PIECE] = tell,

@@ -30,23 +30,23 @@ static struct {
 	unsigned without_returns;	/* files */
 } tally;
 
-/* By what is done at entry: nothing is taken along, or something is, or is given. Then also where that has been done. */
+/* By what is done at entry: a launch by words, nothing is taken along, or something is, or is given. Where that is done, too. */
 struct sites {
-	struct batch plain, with, rets;
+	struct batch launch, plain, with, rets;
 };
 
 #define BODY_MAX	(64u << 10)	/* bytes of a function that is searched for its returns */
 #define RETS_MAX	16		/* of one function */
 
-/* The programs of both kinds at both ends, or for sessions at entry where no return is probed. */
+/* The programs of the kinds at both ends, or for sessions at entry where no return is probed. launch NULL: as plain. */
 static const struct way {
 	enum kernel_feature needs;
 	int type;			/* of those at both ends; 0: perf events */
-	const char *plain, *with, *ret;	/* ret NULL: the first two are at both ends */
+	const char *launch, *plain, *with, *ret;	/* ret NULL: the others are at both ends */
 } ways[] = {
-	{ HAVE_UPROBE_SESSION, BPFLINK_UPROBE_SESSION, "cuda_session", "cuda_session_with", NULL },
-	{ HAVE_UPROBE_MULTI, BPFLINK_UPROBE_MULTI, "cuda_entry", "cuda_entry_with", "cuda_exit" },
-	{ HAVE_UPROBE, 0, "cuda_entry", "cuda_entry_with", "cuda_exit" },
+	{ HAVE_UPROBE_SESSION, BPFLINK_UPROBE_SESSION, "cuda_launch", "cuda_session", "cuda_session_with", NULL },
+	{ HAVE_UPROBE_MULTI, BPFLINK_UPROBE_MULTI, NULL, "cuda_entry", "cuda_entry_with", "cuda_exit" },
+	{ HAVE_UPROBE, 0, NULL, "cuda_entry", "cuda_entry_with", "cuda_exit" },
 };
 
 static const struct way *way_of_this_kernel(void)
@@ -95,6 +95,7 @@ static int cuda_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->cuda_images_wanted = cfg->cuda_images;
 	if (!w)
 		return 0;
+	load(bpf, w->launch, w->type, false);
 	load(bpf, w->plain, w->type, false);
 	load(bpf, w->with, w->type, true);
 	load(bpf, w->ret, w->type, false);
@@ -145,33 +146,39 @@ static void add_rets(struct sites *s, int fd, const struct image *img, const str
 		batch_add(&s->rets, site[i], func);
 }
 
+static struct batch *batch_of(struct sites *s, const struct cuda_function *f)
+{
+	if (f->plan.take || f->plan.out)
+		return &s->with;
+	return f->does == CUDA_DOES_LAUNCH ? &s->launch : &s->plain;
+}
+
 static void choose_sites(const struct config *cfg, const struct image *img, int fd, struct sites *s, uint64_t cookie)
 {
 	for (size_t i = 0; i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
 		int func = cuda_find(f->name);
-		const struct cuda_plan *p;
 
 		if (!is_wanted(cfg, f, func))
 			continue;
-		p = &cuda_function_of(func)->plan;
-		if (p->out)
+		if (cuda_function_of(func)->plan.out)
 			add_rets(s, fd, img, f, func);
 		if (starts_refused(f))
 			tally.refused++;
 		else
-			batch_add(p->take || p->out ? &s->with : &s->plain, image_offset(img, f), func | cookie);
+			batch_add(batch_of(s, cuda_function_of(func)), image_offset(img, f), func | cookie);
 	}
 }
 
 static int attach_ends(struct recorder_bpf *bpf, const struct way *w, const char *path, const struct sites *s, bool returns)
 {
 	const char *plain = returns ? w->plain : "cuda_entry", *with = returns ? w->with : "cuda_entry_with";
+	const char *launch = returns && w->launch ? w->launch : plain, *ret = returns ? w->ret : NULL;
 	int type = w->type && !returns ? BPFLINK_UPROBE_MULTI : w->type, err = 0;
 	const struct { const char *prog; const struct batch *b; bool at_return; } part[] = {
 		{ "cuda_ret", &s->rets, false },
-		{ returns ? w->ret : NULL, &s->plain, true }, { returns ? w->ret : NULL, &s->with, true },
-		{ plain, &s->plain, false }, { with, &s->with, false },
+		{ ret, &s->launch, true }, { ret, &s->plain, true }, { ret, &s->with, true },
+		{ launch, &s->launch, false }, { plain, &s->plain, false }, { with, &s->with, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(part) && !err; i++) {
@@ -198,15 +205,16 @@ static int attach(struct recorder_bpf *bpf, const struct config *cfg, const stru
 	if (!w)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = batch_create(&s.plain, img->func_count) ?: batch_create(&s.with, img->func_count) ?:
-	      batch_create(&s.rets, img->func_count * RETS_MAX);
+	err = batch_create(&s.launch, img->func_count) ?: batch_create(&s.plain, img->func_count) ?:
+	      batch_create(&s.with, img->func_count) ?: batch_create(&s.rets, img->func_count * RETS_MAX);
 	if (!err) {
 		choose_sites(cfg, img, fd, &s, returns ? 0 : COOKIE_NO_EXIT);
 		tally.files++;
-		tally.functions += s.plain.count + s.with.count;
+		tally.functions += s.launch.count + s.plain.count + s.with.count;
 		tally.without_returns += !returns;
 		err = bpf ? attach_ends(bpf, w, path, &s, returns) : 0;
 	}
+	batch_release(&s.launch);
 	batch_release(&s.plain);
 	batch_release(&s.with);
 	batch_release(&s.rets);

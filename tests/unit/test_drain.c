@@ -205,6 +205,50 @@ TEST(a_slot_that_was_written_a_lap_ago_is_not_taken_again)
 	free(t.memory);
 }
 
+/* A launch: two slots begun at once, the second committed first. */
+static void launch(struct tap *t, unsigned cpu, uint64_t kernel)
+{
+	uint64_t n = __atomic_fetch_add(&ring(t, cpu)->head, 2, __ATOMIC_ACQ_REL);
+	struct launch_words *second = (void *)slot(t, cpu, n + 1);
+	struct rec_func *first = slot(t, cpu, n);
+
+	*second = (struct launch_words){ .kernel = kernel, .stream = ~kernel };
+	__atomic_store_n(&second->commit, (uint32_t)(n + 2), __ATOMIC_RELEASE);
+	first->hdr = (struct rec_hdr){ .time = n, .kind = REC_CUDA_LAUNCH, .size = sizeof(struct rec_cuda_launch), .cpu = cpu };
+	__atomic_store_n(&first->commit, (uint32_t)(n + 1), __ATOMIC_RELEASE);
+}
+
+TEST(a_record_of_two_slots_is_one_and_whole_wherever_it_begins)
+{
+	for (unsigned lived = SLOTS; lived < 2 * SLOTS; lived++) {
+		const struct rec_cuda_launch *r;
+		struct round *round;
+		struct tap t;
+
+		set_tap(&t, SLOTS, lived);
+		fill(&t, 0, 1);
+		launch(&t, 0, 77);
+		launch(&t, 0, 78);
+		fill(&t, 0, 1);
+		open_tap(&t);
+		round = queue_pop(t.queue, 5000);
+		CHECK_INT(round->chunk[CPUS].count, 4);
+		CHECK_INT(round->chunk[CPUS].len, 2 * sizeof(struct rec_func) + 2 * sizeof(*r));
+		r = (const void *)(round->chunk[CPUS].data + sizeof(struct rec_func));
+		for (unsigned i = 0; i < 2; i++) {
+			CHECK_INT(r[i].hdr.size, sizeof(*r));
+			CHECK_INT(r[i].words.kernel, 77 + i);
+			CHECK_INT(r[i].words.stream, ~(uint64_t)(77 + i));
+		}
+		CHECK_INT(ring(&t, 0)->tail, lived + 6);
+		CHECK(!round->chunk[CPUS].is_unordered);
+		t.is_last = round->last;
+		round_destroy(round);
+		close_tap(&t, lived);
+		free(t.memory);
+	}
+}
+
 TEST(records_are_counted_past_32_bits)
 {
 	const uint64_t lived = UINT32_MAX - 5;
