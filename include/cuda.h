@@ -5,7 +5,8 @@
  * them. A call is two records (record.h): its words at entry, its result at
  * return. src/cuda/table.c has a row per function, src/cuda/decode.c reads the
  * words, src/cuda/process.c remembers what a process has been told: which
- * kernel a handle is, which streams are capturing, what a graph holds.
+ * kernel a handle is; beside it src/cuda/capture.c knows which streams are
+ * capturing, and src/cuda/graph.c what a graph holds.
  *
  * The first part is shared with BPF.
  */

@@ -1,0 +1,32 @@
+/*
+ * graph.h - the graphs of a process, and what is executable of them: which kernels they launch.
+ */
+#ifndef CUDA_GRAPH_H
+#define CUDA_GRAPH_H
+
+#include "cuda.h"
+#include "cuda/handles.h"
+
+struct graph;
+
+/* All zeroes: none. */
+struct graphs {
+	struct handles graph, exec;	/* struct graph, owned */
+};
+
+void graphs_clear(struct graphs *all);
+
+struct graph *graph_new(void);		/* NULL: no memory */
+void	      graph_free(void *graph);
+int	      graph_add(struct graph *g, uint64_t handle, const struct cuda_launch *l);	/* @handle 0: not known */
+/* What it launches, into @to where that is not NULL; returns how many. */
+size_t	      graph_launches(const struct graph *g, struct cuda_launch *to);
+
+struct graph *graphs_graph(struct graphs *all, uint64_t handle);	/* made if it is not known; NULL: handle 0, no memory */
+struct graph *graphs_exec(const struct graphs *all, uint64_t handle);	/* NULL: not known */
+int	      graphs_put(struct graphs *all, uint64_t handle, struct graph *g);	/* is owned from then on; of 0 or failed it is not */
+
+/* What @c has done to graphs; nothing, if it is no call of theirs. */
+int graphs_change(struct graphs *all, struct cuda_call *c);
+
+#endif
