@@ -43,6 +43,7 @@ enum rec_kind {
 	REC_CALLERS,		/* struct rec_callers */
 	REC_CUDA_IMAGE,		/* struct rec_cuda_image */
 	REC_CUDA_IMAGE_FILE,	/* struct rec_cuda_image_file */
+	REC_CUDA_GIVEN,		/* struct rec_cuda_given */
 	REC_KINDS
 };
 
@@ -385,6 +386,19 @@ struct rec_cuda_image_file {
 	__u64		start, end;	/* of the mapping */
 };
 
+#define CUDA_GIVEN_MAX	512u	/* handles of one record */
+
+/* An array of handles that the task's open call of @func gave, or a piece of it, in their order: before its exit. */
+struct rec_cuda_given {
+	struct rec_hdr	hdr;
+	__u32		func;		/* as rec_cuda_entry's */
+	__u32		count;		/* of handle[] */
+	__u64		sp;		/* likewise */
+	__u64		at;		/* of the array, where the first of these is */
+	__u64		total;		/* in the array */
+	__u64		handle[];
+};
+
 #define CUDA_TIMES_MAX	64	/* of a batch */
 
 /* What an entry of a batch is: --gpu-times, src/inject/cupti.c. */
@@ -552,6 +566,7 @@ _Static_assert(sizeof(struct rec_cuda_entry) == 128 && sizeof(struct rec_cuda_ex
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");
 _Static_assert(sizeof(struct rec_cuda_image) == 48 && sizeof(struct rec_cuda_image_file) == 80, "no holes");
+_Static_assert(sizeof(struct rec_cuda_given) == 56, "no holes");
 _Static_assert(sizeof(struct rec_exec_piece) == 40 && sizeof(struct file_object) == 16, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 

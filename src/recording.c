@@ -518,6 +518,9 @@ static void say_summary(const struct recording *r)
 	if (r->counts.cuda_unseen)
 		warn("the CUDA driver gave %lu function%s of its own by cuGetProcAddress() that %s not exported: calls are not seen",
 		     r->counts.cuda_unseen, r->counts.cuda_unseen == 1 ? "" : "s", r->counts.cuda_unseen == 1 ? "is" : "are");
+	if (r->counts.cuda_nodes)
+		warn("%lu change%s of graph nodes that are not known: launches of those graphs may have other kernels than told",
+		     r->counts.cuda_nodes, r->counts.cuda_nodes == 1 ? "" : "s");
 	gputime_summary(&r->counts.gpu);
 	if (r->counts.inferred)
 		say("ends inferred from the stack: %lu", r->counts.inferred);

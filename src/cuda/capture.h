@@ -27,7 +27,12 @@ struct graph   *capture_graph(const struct captures *all, struct graphs *graphs,
 /* What the call @c has done. */
 int capture_begin(struct captures *all, const struct cuda_call *c);
 int capture_end(struct captures *all, struct graphs *graphs, const struct cuda_call *c);
+/* It was called, and failed: most results mean that there is no capture any more. */
+void capture_end_failed(struct captures *all, const struct cuda_call *c);
 int capture_event(struct captures *all, const struct cuda_call *c);	/* it recorded one */
 int capture_joins(struct captures *all, const struct cuda_call *c);	/* a stream waits for one */
+/* It is destroyed, or the handle was given to a new one. */
+void capture_forget_stream(struct captures *all, uint64_t stream);
+void capture_forget_event(struct captures *all, uint64_t event);
 
 #endif

@@ -12,13 +12,16 @@ struct graph;
 /* All zeroes: none. */
 struct graphs {
 	struct handles graph, exec;	/* struct graph, owned */
+	struct handles node;		/* CUgraphNode of a kernel: the number of ours for it, as a pointer */
+	uint64_t       numbers;		/* so far */
 };
 
 void graphs_clear(struct graphs *all);
 
 struct graph *graph_new(void);		/* NULL: no memory */
 void	      graph_free(void *graph);
-int	      graph_add(struct graph *g, uint64_t handle, const struct cuda_launch *l);	/* @handle 0: not known */
+/* @from_graph: a graph that is launched becomes one node, whose kernels are none of @g's own. */
+int	      graph_add_captured(struct graphs *all, struct graph *g, const struct cuda_launch *l, bool from_graph);
 /* What it launches, into @to where that is not NULL; returns how many. */
 size_t	      graph_launches(const struct graph *g, struct cuda_launch *to);
 
@@ -26,7 +29,7 @@ struct graph *graphs_graph(struct graphs *all, uint64_t handle);	/* made if it i
 struct graph *graphs_exec(const struct graphs *all, uint64_t handle);	/* NULL: not known */
 int	      graphs_put(struct graphs *all, uint64_t handle, struct graph *g);	/* is owned from then on; of 0 or failed it is not */
 
-/* What @c has done to graphs; nothing, if it is no call of theirs. */
+/* What @c has done to graphs; nothing, if it is no call of theirs. Says in it if the node that it changed is not known. */
 int graphs_change(struct graphs *all, struct cuda_call *c);
 
 #endif

@@ -335,7 +335,7 @@ static int capture_launches(struct cuda_call *c)
 	int err = 0;
 
 	for (size_t i = 0; g && i < c->launches && !err; i++)
-		err = graph_add(g, 0, &c->launch[i]);
+		err = graph_add_captured(&of->graphs, g, &c->launch[i], c->fn->does == CUDA_DOES_GRAPH_LAUNCH);
 	return err;
 }
 
@@ -395,6 +395,17 @@ static int takes_effect(struct cuda_call *c)
 		return capture_event(&of->captures, c);
 	case CUDA_DOES_STREAM_WAIT:
 		return capture_joins(&of->captures, c);
+	case CUDA_DOES_NEW_STREAM:
+	case CUDA_DOES_END_STREAM:
+		capture_forget_stream(&of->captures, c->fn->does == CUDA_DOES_NEW_STREAM ? c->out : c->stream);
+		return 0;
+	case CUDA_DOES_NEW_EVENT:
+		capture_forget_event(&of->captures, c->out);
+		return 0;
+	case CUDA_DOES_OTHER:
+		if (c->fn->event)		/* cuEventDestroy() */
+			capture_forget_event(&of->captures, c->event);
+		return 0;
 	default:
 		return graphs_change(&of->graphs, c);
 	}
@@ -411,7 +422,28 @@ int cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r)
 		device_returned(c->process->device, c);
 	if (c->memory >= CUDA_MEM_ALLOC && !c->dst)
 		c->dst = c->out;
-	return c->result && c->result != CUDA_NO_RESULT ? 0 : takes_effect(c);
+	if (!c->result || c->result == CUDA_NO_RESULT)
+		return takes_effect(c);
+	if (c->fn->does == CUDA_DOES_END_CAPTURE)
+		capture_end_failed(&c->process->of->captures, c);
+	return 0;
+}
+
+/* Pieces come in their order; where one was lost, what follows is of no use. */
+int cuda_call_given(struct cuda_call *c, const struct rec_cuda_given *r)
+{
+	uint64_t *given;
+
+	if (r->at != c->given_count || r->at + r->count > r->total || (r->at && r->total != c->given_total))
+		return 0;
+	given = realloc(c->given, (r->at + r->count) * sizeof(*given) + 1);
+	if (!given)
+		return -ENOMEM;
+	memcpy(given + r->at, r->handle, r->count * sizeof(*given));
+	c->given = given;
+	c->given_count = r->at + r->count;
+	c->given_total = r->total;
+	return 0;
 }
 
 void cuda_call_free(struct cuda_call *c)
@@ -420,6 +452,7 @@ void cuda_call_free(struct cuda_call *c)
 		return;
 	free(c->launch);
 	free(c->node);
+	free(c->given);
 	free((char *)c->name);
 	free(c);
 }

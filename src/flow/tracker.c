@@ -539,6 +539,12 @@ static int on_cuda_image(struct tracker *tr, struct task *t, const struct rec_hd
 	return cuda_flow_image(&tr->cuda, t, rec);
 }
 
+static int on_cuda_given(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	(void)tr;
+	return cuda_flow_given(t, rec);
+}
+
 static int on_cuda_times(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	struct cuda_process *p = cuda_process_of(tr, t);
@@ -600,6 +606,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_TIMES] = on_cuda_times,
 	[REC_CUDA_IMAGE] = on_cuda_image,
 	[REC_CUDA_IMAGE_FILE] = on_cuda_image,
+	[REC_CUDA_GIVEN] = on_cuda_given,
 	[REC_FILE]	 = on_file,
 	[REC_EXEC]	 = tell,
 	[REC_EXEC_PIECE] = tell,
