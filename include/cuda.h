@@ -196,6 +196,8 @@ struct cuda_call {
 	uint64_t	    *given;	/* owned: handles of the array it gave, from the first on; NULL: none */
 	size_t		     given_count, given_total;	/* in given, and in the array */
 	bool		     is_node_unknown;	/* at return: it changed a node of a graph, and nobody knows which */
+	bool		     is_graph_partly;	/* it launches a graph that has more kernels than are known, or may have */
+	bool		     is_capture_lost;	/* at return: it shows that a capture has ended whose end was not seen */
 	bool		     is_captured;	/* not run, but recorded into a graph: of copies and sets too */
 	/* CUDA_DOES_MEMORY and waits: */
 	uint8_t		     memory;	/* enum cuda_memory, also for waits */

@@ -106,6 +106,8 @@ int capture_end(struct captures *all, struct graphs *graphs, const struct cuda_c
 	struct capture *cap = capture_on(all, c);
 	int err = 0;
 
+	if (!cap && !c->result)
+		graph_made_unseen(graphs, c->out);
 	if (!cap || (c->result == CUDA_NO_RESULT && cap->origin != stream_of(c)))
 		return 0;
 	if (cap->graph && c->out)
@@ -125,6 +127,15 @@ void capture_end_failed(struct captures *all, const struct cuda_call *c)
 
 	if (cap && c->result != NOT_CAPTURING && c->result != NOT_BEGUN_HERE && c->result != WRONG_THREAD)
 		capture_drop(all, cap);
+}
+
+bool capture_is_over(struct captures *all, const struct cuda_call *c)
+{
+	struct capture *cap = capture_on(all, c);
+
+	if (cap)
+		capture_drop(all, cap);
+	return cap;
 }
 
 void capture_forget_stream(struct captures *all, uint64_t stream)

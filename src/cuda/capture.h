@@ -31,6 +31,8 @@ int capture_end(struct captures *all, struct graphs *graphs, const struct cuda_c
 void capture_end_failed(struct captures *all, const struct cuda_call *c);
 int capture_event(struct captures *all, const struct cuda_call *c);	/* it recorded one */
 int capture_joins(struct captures *all, const struct cuda_call *c);	/* a stream waits for one */
+/* It was waited for or queried, which the driver refuses while it captures. Returns whether it was taken to. */
+bool capture_is_over(struct captures *all, const struct cuda_call *c);
 /* It is destroyed, or the handle was given to a new one. */
 void capture_forget_stream(struct captures *all, uint64_t stream);
 void capture_forget_event(struct captures *all, uint64_t event);

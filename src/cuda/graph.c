@@ -27,6 +27,7 @@ struct graph {
 	size_t	     count, room;
 	uint64_t    *given;		/* handles of nodes that are not known, kernels or not, in their order */
 	size_t	     given_count;
+	bool	     is_partly;		/* it, or what it was made of, was there before, or was made unseen */
 };
 
 struct graph *graph_new(void)
@@ -172,7 +173,22 @@ struct graph *graphs_graph(struct graphs *all, uint64_t handle)
 	g = graph_new();
 	if (g && handles_put(&all->graph, handle, g))
 		graph_free(TAKE(g));
+	if (g)
+		g->is_partly = true;
 	return g;
+}
+
+bool graph_is_partly(const struct graph *g)
+{
+	return !g || g->is_partly;
+}
+
+void graph_made_unseen(struct graphs *all, uint64_t handle)
+{
+	struct graph *g = graphs_graph(all, handle);
+
+	if (g)
+		g->is_partly = true;
 }
 
 struct graph *graphs_exec(const struct graphs *all, uint64_t handle)
@@ -208,6 +224,8 @@ static int clone(struct graphs *all, struct cuda_call *c)
 		n.handle = 0;
 		err = append(g, &n);
 	}
+	if (g)
+		g->is_partly = graph_is_partly(from);
 	err = err ?: graphs_put(all, c->out, g);
 	if (err)
 		graph_free(g);
@@ -223,6 +241,8 @@ static int make_exec(struct graphs *all, uint64_t handle, const struct graph *fr
 		return 0;
 	for (size_t i = 0; from && i < from->count && !err; i++)
 		err = append(g, &from->node[i]);
+	if (g)
+		g->is_partly = graph_is_partly(from);
 	err = err ?: put_exec(all, handle, g);
 	if (err)
 		graph_free(g);
@@ -244,6 +264,7 @@ static int update_exec(struct graphs *all, struct cuda_call *c)
 		return make_exec(all, c->handle, from);
 	for (size_t i = 0; i < exec->count; i++)
 		exec->node[i].launch = from->node[i].launch;
+	exec->is_partly = from->is_partly;
 	return 0;
 }
 
@@ -256,8 +277,12 @@ static int add_node(struct graphs *all, struct cuda_call *c)
 
 	if (!g)
 		return 0;
-	if (c->child)
-		return add_all(all, g, handles_get(&all->graph, c->child), c->out);
+	if (c->child) {
+		const struct graph *child = handles_get(&all->graph, c->child);
+
+		g->is_partly |= graph_is_partly(child);
+		return add_all(all, g, child, c->out);
+	}
 	err = append(g, &(struct node){ .number = ++all->numbers, .launch = *c->node });
 	return err ?: name_node(all, &g->node[g->count - 1], c->out);
 }

@@ -25,6 +25,8 @@ int	      graph_add_captured(struct graphs *all, struct graph *g, const struct c
 /* What it launches, into @to where that is not NULL; returns how many. */
 size_t	      graph_launches(const struct graph *g, struct cuda_launch *to);
 
+bool	      graph_is_partly(const struct graph *g);	/* there is more in it than is known, or may be; NULL: it is */
+void	      graph_made_unseen(struct graphs *all, uint64_t handle);
 struct graph *graphs_graph(struct graphs *all, uint64_t handle);	/* made if it is not known; NULL: handle 0, no memory */
 struct graph *graphs_exec(const struct graphs *all, uint64_t handle);	/* NULL: not known */
 int	      graphs_put(struct graphs *all, uint64_t handle, struct graph *g);	/* is owned from then on; of 0 or failed it is not */

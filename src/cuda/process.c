@@ -247,6 +247,7 @@ static int launch_graph(struct cuda_call *c)
 	int err = make_launches(c, graph_launches(g, NULL));
 
 	graph_launches(g, c->launch);
+	c->is_graph_partly = graph_is_partly(g);
 	for (size_t i = 0; i < c->launches; i++) {
 		c->launch[i].flags = (c->launch[i].flags & ~CUDA_LAUNCH_CAPTURED) | CUDA_LAUNCH_GRAPH;
 		c->launch[i].stream = c->stream;
@@ -411,6 +412,15 @@ static int takes_effect(struct cuda_call *c)
 	}
 }
 
+#define NOT_READY	600	/* CUresult of a query */
+
+/* Its stream does not capture: else the driver would have said so. */
+static bool shows_no_capture(const struct cuda_call *c)
+{
+	return (c->fn->does == CUDA_DOES_WAIT_STREAM && !c->result) ||
+	       (c->fn->does == CUDA_DOES_QUERY_STREAM && (!c->result || c->result == NOT_READY));
+}
+
 int cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r)
 {
 	if (!r)
@@ -422,6 +432,8 @@ int cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r)
 		device_returned(c->process->device, c);
 	if (c->memory >= CUDA_MEM_ALLOC && !c->dst)
 		c->dst = c->out;
+	if (shows_no_capture(c))
+		c->is_capture_lost = capture_is_over(&c->process->of->captures, c);
 	if (!c->result || c->result == CUDA_NO_RESULT)
 		return takes_effect(c);
 	if (c->fn->does == CUDA_DOES_END_CAPTURE)

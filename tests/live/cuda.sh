@@ -87,7 +87,7 @@ for way in "" --returns=never "--no-feature uprobe-session"; do
 		check "graphs, captures that fail and nodes that change, $way: $what" diff <(truth_of $what graph.trace.count) \
 			<(truth_of $what rows)
 	done
-	check "graphs, $way: each node that changes is known" equal "$(grep -cE 'that (is|are) not known' graph.trace.err graph.trace/*/event.log |
+	check "graphs, $way: each graph and each node that changes is known" equal "$(grep -cE 'that (is|are) not known|made before|was not seen' graph.trace.err graph.trace/*/event.log |
 		awk -F: '{ n += $NF } END { print n }')" 0
 done
 

@@ -14,6 +14,7 @@ struct desk {
 	bool	 blind;		/* results are not seen */
 	uint64_t now;
 	uint64_t unknown;	/* changes of nodes that are not known */
+	uint64_t partly, lost;	/* launches of graphs that are not known whole; captures whose end was not seen */
 };
 
 static void set(struct desk *d)
@@ -59,6 +60,8 @@ static void ends(struct desk *d, struct cuda_call *c, uint32_t result, uint64_t 
 
 	CHECK_INT(cuda_call_leave(c, d->blind ? NULL : &r), 0);
 	d->unknown += c->is_node_unknown;
+	d->partly += c->is_graph_partly;
+	d->lost += c->is_capture_lost;
 	cuda_call_free(c);
 }
 
@@ -332,6 +335,45 @@ TEST_OF(a_new_stream_or_event_does_not_capture)
 	}
 	called(d, "cuStreamCreate", S1, ARGS(0));
 	CHECK(!launched(d, VADD, S1));
+}
+
+TEST_OF(a_stream_that_can_be_waited_for_does_not_capture)
+{
+	static const struct { const char *call; uint32_t result; bool is_over; } shows[] = {
+		{ "cuStreamSynchronize", 0, true }, { "cuStreamQuery", 0, true }, { "cuStreamQuery", 600, true },
+		{ "cuStreamSynchronize", 900, false }, { "cuStreamQuery", 900, false },
+		{ "cuStreamSynchronize", CUDA_NO_RESULT, false },
+	};
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(shows); i++) {
+		called(d, "cuStreamBeginCapture_v2", 0, ARGS(S1));
+		called_with(d, shows[i].call, shows[i].result, 0, ARGS(S1));
+		CHECK(launched(d, VADD, S1) == !shows[i].is_over);
+		CHECK_INT(d->lost, lost += shows[i].is_over);
+		called(d, "cuStreamEndCapture", GRAPH, ARGS(S1));
+	}
+}
+
+/* ---- what was there before ---- */
+
+TEST_OF(a_graph_that_was_not_seen_made_is_not_told_as_empty)
+{
+	runs(d, EXEC);						/* made before */
+	CHECK_INT(d->partly, 1);
+	called(d, "cuStreamEndCapture", GRAPH, ARGS(S1));	/* begun before */
+	runs_of(d, GRAPH);
+	CHECK_INT(d->partly, 2);
+	called(d, "cuGraphClone", OTHER_GRAPH, ARGS(0, GRAPH));
+	runs_of(d, OTHER_GRAPH);
+	CHECK_INT(d->partly, 3);
+	called(d, "cuGraphCreate", GRAPH, ARGS(0));
+	node_added(d, GRAPH, NODE, VADD);
+	CHECK_STR(runs_of(d, GRAPH), "v");
+	CHECK_INT(d->partly, 3);
+	called(d, "cuGraphAddChildGraphNode", NODE + 1, ARGS(0, GRAPH, 0, 0, OTHER_GRAPH));
+	CHECK_STR(runs_of(d, GRAPH), "v");
+	CHECK_INT(d->partly, 4);
 }
 
 /* ---- results are not seen ---- */
