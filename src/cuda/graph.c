@@ -376,7 +376,7 @@ static void enable_node(struct graphs *all, struct cuda_call *c)
 	c->is_node_unknown = !n;
 }
 
-/* A kernel, or a child with all of its own. Of other kinds nothing is kept: they cannot be told from a kernel not known. */
+/* A kernel, or a child with all of its own. Another kind cannot be told from a kernel that is not known. */
 static void remove_node(struct graphs *all, struct cuda_call *c)
 {
 	bool any = false;

@@ -27,11 +27,13 @@ size_t	      graph_launches(const struct graph *g, struct cuda_launch *to);
 
 bool	      graph_is_partly(const struct graph *g);	/* there is more in it than is known, or may be; NULL: it is */
 void	      graph_made_unseen(struct graphs *all, uint64_t handle);
-struct graph *graphs_graph(struct graphs *all, uint64_t handle);	/* made if it is not known; NULL: handle 0, no memory */
+/* Made, as one that is partly known, if there is none; NULL: handle 0, no memory. */
+struct graph *graphs_graph(struct graphs *all, uint64_t handle);
 struct graph *graphs_exec(const struct graphs *all, uint64_t handle);	/* NULL: not known */
-int	      graphs_put(struct graphs *all, uint64_t handle, struct graph *g);	/* is owned from then on; of 0 or failed it is not */
+/* @g is owned from then on, unless @handle is 0 or it fails. */
+int	      graphs_put(struct graphs *all, uint64_t handle, struct graph *g);
 
-/* What @c has done to graphs; nothing, if it is no call of theirs. Says in it if the node that it changed is not known. */
+/* What @c has done to graphs; nothing, if it is no call of theirs. Sets is_node_unknown in it. */
 int graphs_change(struct graphs *all, struct cuda_call *c);
 
 #endif

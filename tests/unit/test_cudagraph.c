@@ -33,7 +33,8 @@ static void clear(struct desk *d)
 #define ARGS(...)	((const uint64_t[CUDA_WORDS]){ __VA_ARGS__ })
 
 /* Begins a call of @name, which @taken of @len bytes was taken along with. */
-static struct cuda_call *begins(struct desk *d, const char *name, const uint64_t arg[CUDA_WORDS], const void *taken, size_t len)
+static struct cuda_call *begins(struct desk *d, const char *name, const uint64_t arg[CUDA_WORDS], const void *taken,
+				size_t len)
 {
 	static union { struct rec_cuda_entry r; char room[512]; } u;
 	struct rec_text *x = (void *)u.r.text;

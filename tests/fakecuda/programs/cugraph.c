@@ -111,7 +111,7 @@ static void change_captured(void)
 	MUST(cuGraphDestroy(g));
 }
 
-/* Two clones, one changed, then the original; and an executable that is updated, then changed by its first graph's node. */
+/* Two clones, one changed, then the original; an executable is updated, then changed by a node of its first graph. */
 static void change_clones(void)
 {
 	CUDA_KERNEL_NODE_PARAMS_v2 v = shape(vadd, 3), a = shape(axpy, 4), r = shape(reduce, 5);
@@ -147,7 +147,7 @@ static void change_clones(void)
 		MUST(cuGraphExecDestroy(exec[i]));
 }
 
-/* Captures that come to nothing: one is waited for, of one the stream is destroyed, and perhaps made anew at its place. */
+/* Captures that come to nothing: one is waited for; the stream of one is destroyed, and perhaps made anew. */
 static void fail_to_capture(void)
 {
 	CUstream stream[8];
