@@ -9,6 +9,7 @@
  */
 #include "callring.bpf.h"
 #include "cuda.h"
+#include "cudagiven.bpf.h"
 #include "cudaimage.bpf.h"
 #include "function.h"
 #include "returns.bpf.h"
@@ -25,9 +26,9 @@ struct {
 	__type(value, struct cuda_plan);
 } cuda_plans SEC(".maps");
 
-/* Where an open call will put what it gives. */
+/* Where an open call will put what it gives, and of an array how many. */
 struct cuda_open {
-	__u64	sp, at;
+	__u64	sp, at, count;
 };
 
 struct cuda_task {
@@ -69,7 +70,7 @@ static __always_inline __u64 word(const struct rec_cuda_entry *r, __u32 n)
 	return n < CUDA_WORDS ? r->arg[n] : 0;
 }
 
-static __noinline int remember_out(struct cuda_task *c, __u64 sp, __u64 at)
+static __noinline int remember_out(struct cuda_task *c, __u64 sp, __u64 at, __u64 count)
 {
 	struct cuda_open *o;
 
@@ -78,11 +79,12 @@ static __noinline int remember_out(struct cuda_task *c, __u64 sp, __u64 at)
 	o = &c->open[c->next++ % CUDA_OPEN];
 	o->sp = sp;
 	o->at = at;
+	o->count = count;
 	return 0;
 }
 
-/* Where the call at @sp was to put what it gives; 0: not known. */
-static __noinline __u64 take_out(struct cuda_task *c, __u64 sp)
+/* Where the call of @func at @sp was to put what it gives; 0: not known. An array is told here, if it has @succeeded. */
+static __noinline __u64 take_out(struct cuda_task *c, __u32 func, __u64 sp, bool succeeded)
 {
 	if (!c)
 		return 0;
@@ -90,6 +92,8 @@ static __noinline __u64 take_out(struct cuda_task *c, __u64 sp)
 		if (c->open[i].sp == sp && c->open[i].at) {
 			__u64 at = c->open[i].at;
 
+			if (succeeded)
+				send_given(func, sp, at, c->open[i].count);
 			c->open[i].at = 0;
 			return at;
 		}
@@ -105,6 +109,8 @@ static __noinline int tell_given(struct task_state *t, __u32 result)
 	if (!t)
 		return 0;
 	t->flags &= ~TASK_CUDA_GAVE;
+	if (c && !result)
+		send_given(c->unseen_func, c->unseen.sp, c->unseen.at, c->unseen.count);
 	r = c ? rec_begin(t, CLASS_CUDA, REC_CUDA_EXIT, sizeof(*r)) : NULL;
 	if (!r)
 		return 0;
@@ -117,11 +123,13 @@ static __noinline int tell_given(struct task_state *t, __u32 result)
 	return 0;
 }
 
-static __always_inline void keep_unseen(struct task_state *t, struct cuda_task *c, __u32 func, __u64 sp, __u64 at)
+static __always_inline void keep_unseen(struct task_state *t, struct cuda_task *c, __u32 func, __u64 sp, __u64 at,
+					__u64 count)
 {
 	c->unseen_func = func;
 	c->unseen.sp = sp;
 	c->unseen.at = at;
+	c->unseen.count = count;
 	t->flags |= TASK_CUDA_GAVE;
 }
 
@@ -285,6 +293,8 @@ static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u3
 {
 	struct cuda_task *c = cuda_task(bpf_get_current_task_btf());
 	const struct cuda_plan *p = bpf_map_lookup_elem(&cuda_plans, &func);
+	bool is_lost;
+	__u64 count;
 
 	if (!t || !p || !c) {
 		if (t)
@@ -294,21 +304,21 @@ static __noinline int enter_with(struct task_state *t, struct pt_regs *ctx, __u3
 	if (t->flags & TASK_CUDA_GAVE)
 		tell_given(t, CUDA_NO_RESULT);
 	read_words(&c->rec, ctx, sp, p->words);
+	count = p->out_count ? word(&c->rec, p->out_count - 1) : 0;
 	if (p->out && flags & REC_F_NO_EXIT)
-		keep_unseen(t, c, func, sp, word(&c->rec, p->out - 1));
+		keep_unseen(t, c, func, sp, word(&c->rec, p->out - 1), count);
 	else if (p->out)
-		remember_out(c, sp, word(&c->rec, p->out - 1));
+		remember_out(c, sp, word(&c->rec, p->out - 1), count);
 	c->len = 0;
 	take_along(c, p);
 	c->rec.func = func;
 	c->rec.text_len = c->len;
 	c->rec.sp = sp;
-	if (!rec_send(t, CLASS_CUDA, REC_CUDA_ENTRY, flags, &c->rec.hdr, sizeof(c->rec) + c->len,
-		      sizeof(c->rec) + sizeof(c->text)))
-		return 1;
+	is_lost = !rec_send(t, CLASS_CUDA, REC_CUDA_ENTRY, flags, &c->rec.hdr, sizeof(c->rec) + c->len,
+			    sizeof(c->rec) + sizeof(c->text));
 	if (cuda_images_wanted && p->take == CUDA_TAKE_IMAGE)
 		send_code_image(func, sp, word(&c->rec, p->take_arg));
-	return 0;
+	return is_lost;
 }
 
 static __noinline int cuda_lost(void)
@@ -330,7 +340,7 @@ static __noinline int leave(struct task_state *t, struct pt_regs *ctx, __u32 fun
 	if (!t || !p)
 		return 0;
 	if (p->out) {
-		at = take_out(cuda_task(bpf_get_current_task_btf()), sp);
+		at = take_out(cuda_task(bpf_get_current_task_btf()), func, sp, !result);
 		if (at && !result)
 			bpf_probe_read_user(&out, sizeof(out), (void *)at);
 	}

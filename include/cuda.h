@@ -5,7 +5,8 @@
  * them. A call is two records (record.h): its words at entry, its result at
  * return. src/cuda/table.c has a row per function, src/cuda/decode.c reads the
  * words, src/cuda/process.c remembers what a process has been told: which
- * kernel a handle is, which streams are capturing, what a graph holds.
+ * kernel a handle is; beside it src/cuda/capture.c knows which streams are
+ * capturing, and src/cuda/graph.c what a graph holds.
  *
  * The first part is shared with BPF.
  */
@@ -35,11 +36,13 @@ struct cuda_plan {
 	__u8	words;		/* arguments */
 	__u8	take;		/* enum cuda_take */
 	__u8	take_arg;	/* which argument points there, from 0 on */
-	__u8	out;		/* 1 + the argument that points to what the call gives; 0: none */
+	__u8	out;		/* 1 + the argument that points to what the call gives; 0: none; CUDA_OUT_RESULT */
 	__u16	take_bytes;	/* CUDA_TAKE_BYTES: how many; of a list, of one of its members */
 	__u8	take_count;	/* 1 + the argument that says how many members there are; 0: one */
-	__u8	pad;
+	__u8	out_count;	/* 1 + the argument that points to how many handles lie at out, at return; 0: not an array */
 };
+
+#define CUDA_OUT_RESULT	0xffu	/* cuda_plan.out: it gives nothing, but its result counts as much as what others give */
 
 #ifndef __bpf__
 
@@ -71,6 +74,9 @@ enum cuda_does {
 	CUDA_DOES_GRAPH_ADD_KERNEL, CUDA_DOES_GRAPH_ADD_NODE, CUDA_DOES_GRAPH_ADD_CHILD, CUDA_DOES_GRAPH_CLONE,
 	CUDA_DOES_INSTANTIATE, CUDA_DOES_EXEC_UPDATE, CUDA_DOES_EXEC_SET_KERNEL, CUDA_DOES_NODE_SET_KERNEL,
 	CUDA_DOES_EXEC_DESTROY, CUDA_DOES_GRAPH_CREATE, CUDA_DOES_GRAPH_DESTROY,
+	CUDA_DOES_GET_NODES, CUDA_DOES_NODE_TYPE, CUDA_DOES_FIND_IN_CLONE,	/* what handles of nodes stand for */
+	CUDA_DOES_EXEC_SET_NODE, CUDA_DOES_NODE_SET_NODE,	/* to what is in CUgraphNodeParams */
+	CUDA_DOES_EXEC_SET_CHILD, CUDA_DOES_ENABLE_NODE, CUDA_DOES_REMOVE_NODE,
 	CUDA_DOES_LOAD, CUDA_DOES_LOAD_FILE, CUDA_DOES_UNLOAD,
 	CUDA_DOES_GET_FUNCTION,		/* by name: of a module, or of a library */
 	CUDA_DOES_KERNEL_FUNCTION,	/* a CUfunction of a CUkernel */
@@ -81,6 +87,7 @@ enum cuda_does {
 	CUDA_DOES_QUERY_STREAM, CUDA_DOES_QUERY_EVENT,	/* result 0: it has completed */
 	CUDA_DOES_RECORD_EVENT, CUDA_DOES_STREAM_WAIT,
 	CUDA_DOES_NEW_STREAM, CUDA_DOES_END_STREAM,
+	CUDA_DOES_NEW_EVENT,
 	CUDA_DOES_KINDS
 };
 
@@ -186,6 +193,12 @@ struct cuda_call {
 	struct cuda_launch  *launch;	/* owned: 1 of a kernel's launch; a graph launch: its kernel nodes; else none */
 	size_t		     launches;
 	struct cuda_launch  *node;	/* owned: what a graph's node is to launch; NULL: the call sets none */
+	uint64_t	     child;	/* a graph that is, or becomes, a node of another; 0: none */
+	uint64_t	    *given;	/* owned: handles of the array it gave, from the first on; NULL: none */
+	size_t		     given_count, given_total;	/* in given, and in the array */
+	bool		     is_node_unknown;	/* at return: it changed a node of a graph, and nobody knows which */
+	bool		     is_graph_partly;	/* it launches a graph that has more kernels than are known, or may have */
+	bool		     is_capture_lost;	/* at return: it shows that a capture has ended whose end was not seen */
 	bool		     is_captured;	/* not run, but recorded into a graph: of copies and sets too */
 	/* CUDA_DOES_MEMORY and waits: */
 	uint8_t		     memory;	/* enum cuda_memory, also for waits */

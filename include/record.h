@@ -45,6 +45,7 @@ enum rec_kind {
 	REC_CUDA_IMAGE_FILE,	/* struct rec_cuda_image_file */
 	REC_CUDA_RETURN,	/* struct rec_cuda_return: a REC_CUDA_EXIT of what gives nothing */
 	REC_CUDA_LAUNCH,	/* struct rec_cuda_launch: a REC_CUDA_ENTRY of a launch, mostly */
+	REC_CUDA_GIVEN,		/* struct rec_cuda_given */
 	REC_KINDS
 };
 
@@ -421,6 +422,19 @@ struct rec_cuda_launch {
 
 #define CUDA_LAUNCH_WORDS	9	/* function, grid, block, shared bytes, stream */
 
+#define CUDA_GIVEN_MAX	512u	/* handles of one record */
+
+/* An array of handles that the task's open call of @func gave, or a piece of it, in their order: before its exit. */
+struct rec_cuda_given {
+	struct rec_hdr	hdr;
+	__u32		func;		/* as rec_cuda_entry's */
+	__u32		count;		/* of handle[] */
+	__u64		sp;		/* likewise */
+	__u64		at;		/* of the array, where the first of these is */
+	__u64		total;		/* in the array */
+	__u64		handle[];
+};
+
 #define CUDA_TIMES_MAX	64	/* of a batch */
 
 /* What an entry of a batch is: --gpu-times, src/inject/cupti.c. */
@@ -593,6 +607,7 @@ _Static_assert(sizeof(struct launch_words) == sizeof(struct rec_func) &&
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");
 _Static_assert(sizeof(struct rec_cuda_image) == 48 && sizeof(struct rec_cuda_image_file) == 80, "no holes");
+_Static_assert(sizeof(struct rec_cuda_given) == 56, "no holes");
 _Static_assert(sizeof(struct rec_exec_piece) == 40 && sizeof(struct file_object) == 16, "no holes");
 _Static_assert(sizeof(struct rec_lost) % 8 == 0 && sizeof(struct rec_task_exec) % 8 == 0, "records stay aligned");
 

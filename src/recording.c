@@ -508,6 +508,20 @@ static void say_written(const struct recording *r)
 		say_place(r, i);
 }
 
+/* What cannot be known of them is told as far as it goes. */
+static void say_unknown_graphs(const struct tracker_counts *n)
+{
+	if (n->cuda_nodes)
+		warn("%lu change%s of graph nodes that are not known: launches of those graphs may have other kernels than told",
+		     n->cuda_nodes, n->cuda_nodes == 1 ? "" : "s");
+	if (n->cuda_graphs)
+		warn("%lu launch%s of graphs that were made before, or unseen: which kernels they have is not known",
+		     n->cuda_graphs, n->cuda_graphs == 1 ? "" : "es");
+	if (n->cuda_captures)
+		warn("%lu capture%s of which the end was not seen: some launches behind it may be told as captured",
+		     n->cuda_captures, n->cuda_captures == 1 ? "" : "s");
+}
+
 static void say_summary(const struct recording *r)
 {
 	say_written(r);
@@ -518,6 +532,7 @@ static void say_summary(const struct recording *r)
 	if (r->counts.cuda_unseen)
 		warn("the CUDA driver gave %lu function%s of its own by cuGetProcAddress() that %s not exported: calls are not seen",
 		     r->counts.cuda_unseen, r->counts.cuda_unseen == 1 ? "" : "s", r->counts.cuda_unseen == 1 ? "is" : "are");
+	say_unknown_graphs(&r->counts);
 	gputime_summary(&r->counts.gpu);
 	if (r->counts.inferred)
 		say("ends inferred from the stack: %lu", r->counts.inferred);

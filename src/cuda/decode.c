@@ -165,6 +165,8 @@ size_t decode_dims(struct cuda_dims d[CUDA_LIST_MAX], const struct rec_cuda_entr
 	case CUDA_DOES_EXEC_SET_KERNEL:
 	case CUDA_DOES_NODE_SET_KERNEL:
 		return dims_of_node(d, piece(r, 0), 0);
+	case CUDA_DOES_EXEC_SET_NODE:
+	case CUDA_DOES_NODE_SET_NODE:
 	case CUDA_DOES_GRAPH_ADD_NODE:		/* CUgraphNodeParams: its type, 0 for a kernel, then from 16 on what that has */
 		return piece(r, 0) && !u32_at(piece(r, 0), 0) ? dims_of_node(d, piece(r, 0), 16) : 0;
 	default:
@@ -287,6 +289,24 @@ static int read_string(struct cuda_call *c, const struct rec_cuda_entry *r)
 	return 0;
 }
 
+#define NODE_IS_GRAPH	4	/* CUgraphNodeType; in CUgraphNodeParams its graph is at 16 */
+
+static uint64_t child_of(const struct cuda_call *c, const struct rec_cuda_entry *r)
+{
+	switch (c->fn->does) {
+	case CUDA_DOES_GRAPH_ADD_CHILD:
+		return c->arg[4];
+	case CUDA_DOES_EXEC_SET_CHILD:
+		return c->arg[2];
+	case CUDA_DOES_EXEC_SET_NODE:
+	case CUDA_DOES_NODE_SET_NODE:
+	case CUDA_DOES_GRAPH_ADD_NODE:
+		return u32_at(piece(r, 0), 0) == NODE_IS_GRAPH ? u64_at(piece(r, 0), 16) : 0;
+	default:
+		return 0;
+	}
+}
+
 static uint8_t wait_kind(uint8_t does)
 {
 	switch (does) {
@@ -314,6 +334,7 @@ int decode_call(struct cuda_call *c, const struct rec_cuda_entry *r)
 	c->stream = arg_at(c, f->stream);
 	c->event = arg_at(c, f->event);
 	c->handle = arg_at(c, f->handle);
+	c->child = child_of(c, r);
 	c->memory = wait_kind(f->does);
 	if (f->does == CUDA_DOES_MEMORY)
 		read_memory(c, r);

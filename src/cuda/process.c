@@ -1,36 +1,19 @@
 /*
- * process.c - what a process's calls have told of its handles, streams and graphs.
+ * process.c - what a process's calls have told of its handles.
  *
- * A kernel's handle comes with its name, or from another handle. A stream may be
- * capturing: what is launched on it goes into a graph and does not run. A stream that
- * waits for an event that was recorded on such a one captures, too. A graph becomes
- * executable, and each launch of that runs all the kernels it has.
+ * A kernel's handle comes with its name, or from another handle. Streams that capture
+ * are in capture.c, graphs in graph.c.
  *
  * What a call does takes effect at its return, if that says it succeeded; at its
  * entry where no return will be seen, unless it gives something.
  */
 #include "base.h"
+#include "cuda/capture.h"
 #include "cuda/decode.h"
 #include "cuda/device.h"
+#include "cuda/graph.h"
 #include "cuda/handles.h"
 #include "cuda/process.h"
-
-struct node {
-	uint64_t handle;		/* CUgraphNode; 0: made by capture, which does not tell */
-	struct cuda_launch launch;	/* seq not set */
-};
-
-struct graph {
-	struct node *node;
-	size_t	     count, room;
-};
-
-/* A capture goes on until the stream it began on ends it. */
-struct capture {
-	uint64_t	into;	/* the graph it adds to, by its handle; 0: what it makes has none yet */
-	struct graph   *graph;	/* owned: that; NULL: into, or given away */
-	struct capture *next;
-};
 
 struct kernel {
 	struct cuda_kernel is;
@@ -41,43 +24,16 @@ struct kernel {
 struct cuda_memory_of {
 	struct kernel  *kernels;	/* all there ever were: sinks have hung things on them */
 	struct cuda_module *modules;	/* the same */
-	struct capture *captures;	/* the same */
 	struct handles	kernel;		/* CUfunction or CUkernel: struct kernel */
 	struct handles	module;		/* CUmodule or CUlibrary: struct cuda_module */
-	struct handles	stream;		/* capturing: struct capture */
-	struct handles	event;		/* recorded on such a one: struct capture */
-	struct handles	graph, exec;	/* struct graph, owned */
+	struct captures captures;
+	struct graphs	graphs;
 };
 
 struct cuda_processes {
 	struct handles by_pid;		/* struct cuda_process */
 	uint64_t       ids;
 };
-
-static void graph_free(void *g)
-{
-	if (g)
-		free(((struct graph *)g)->node);
-	free(g);
-}
-
-static int graph_add(struct graph *g, uint64_t handle, const struct cuda_launch *l)
-{
-	int err = grow(&g->node, &g->room, g->count, sizeof(*g->node));
-
-	if (!err)
-		g->node[g->count++] = (struct node){ handle, *l };
-	return err;
-}
-
-static int graph_add_all(struct graph *g, const struct graph *from)
-{
-	int err = 0;
-
-	for (size_t i = 0; from && i < from->count && !err; i++)
-		err = graph_add(g, 0, &from->node[i].launch);
-	return err;
-}
 
 /* ---- processes ---- */
 
@@ -91,17 +47,8 @@ static void forget_handles(struct cuda_memory_of *of)
 {
 	handles_clear(&of->kernel, NULL);
 	handles_clear(&of->module, NULL);
-	handles_clear(&of->stream, NULL);
-	handles_clear(&of->event, NULL);
-	handles_clear(&of->graph, graph_free);
-	handles_clear(&of->exec, graph_free);
-	while (of->captures) {
-		struct capture *c = of->captures;
-
-		of->captures = c->next;
-		graph_free(c->graph);
-		free(c);
-	}
+	captures_clear(&of->captures);
+	graphs_clear(&of->graphs);
 }
 
 static void process_free(void *process)
@@ -252,114 +199,6 @@ static int module_is(struct cuda_call *c, struct cuda_module *m)
 	return 0;
 }
 
-/* ---- streams that capture ---- */
-
-#define PER_THREAD	(1ull << 63)	/* | tid: no handle has this bit set */
-
-/* The default stream of a thread is another in each. */
-static uint64_t stream_key(const struct cuda_call *c, uint64_t stream)
-{
-	bool is_thread_s = stream == 2 || (!stream && c->func % 2);
-
-	return is_thread_s ? PER_THREAD | c->tid : stream ?: 1;
-}
-
-static struct capture *capture_on(const struct cuda_call *c, uint64_t stream)
-{
-	return handles_get(&c->process->of->stream, stream_key(c, stream));
-}
-
-static int capture_begin(struct cuda_call *c, uint64_t into)
-{
-	struct cuda_memory_of *of = c->process->of;
-	struct capture *cap = calloc(1, sizeof(*cap));
-
-	if (!cap)
-		return -ENOMEM;
-	cap->into = into;
-	cap->graph = into ? NULL : calloc(1, sizeof(*cap->graph));
-	cap->next = of->captures;
-	of->captures = cap;
-	return into || cap->graph ? handles_put(&of->stream, stream_key(c, c->stream), cap) : -ENOMEM;
-}
-
-static void leave_all(struct handles *h, const struct capture *cap)
-{
-	bool again = true;
-
-	while (again) {
-		again = false;
-		for (size_t i = 0; i < h->room && !again; i++)
-			if (h->place[i].number && h->place[i].is == cap) {
-				handles_take(h, h->place[i].number);
-				again = true;
-			}
-	}
-}
-
-static int graph_put(struct handles *h, uint64_t number, struct graph *g)
-{
-	struct graph *old = handles_get(h, number);
-	int err;
-
-	if (!number || old == g)
-		return 0;
-	err = handles_put(h, number, g);
-	if (!err)
-		graph_free(old);
-	return err;
-}
-
-static int capture_end(struct cuda_call *c)
-{
-	struct cuda_memory_of *of = c->process->of;
-	struct capture *cap = capture_on(c, c->stream);
-	int err;
-
-	if (!cap)
-		return 0;
-	leave_all(&of->stream, cap);
-	leave_all(&of->event, cap);
-	if (!cap->graph || !c->out)
-		return 0;
-	err = graph_put(&of->graph, c->out, cap->graph);
-	if (!err)
-		cap->graph = NULL;
-	return err;
-}
-
-static int event_recorded(struct cuda_call *c)
-{
-	struct handles *events = &c->process->of->event;
-	struct capture *cap = capture_on(c, c->stream);
-
-	if (cap)
-		return handles_put(events, c->event, cap);
-	handles_take(events, c->event);
-	return 0;
-}
-
-static int stream_waits(struct cuda_call *c)
-{
-	struct capture *cap = handles_get(&c->process->of->event, c->event);
-
-	return cap ? handles_put(&c->process->of->stream, stream_key(c, c->stream), cap) : 0;
-}
-
-/* ---- graphs ---- */
-
-static struct graph *graph_of(struct cuda_process *p, uint64_t handle)
-{
-	struct graph *g = handles_get(&p->of->graph, handle);
-
-	if (g || !handle)
-		return g;
-	g = calloc(1, sizeof(*g));
-	if (g && handles_put(&p->of->graph, handle, g))
-		graph_free(TAKE(g));
-	return g;
-}
-
 static struct cuda_launch launch_of(const struct cuda_dims *d, struct kernel *k)
 {
 	struct cuda_launch l = {
@@ -370,36 +209,6 @@ static struct cuda_launch launch_of(const struct cuda_dims *d, struct kernel *k)
 	memcpy(l.block, d->block, sizeof(l.block));
 	memcpy(l.cluster, d->cluster, sizeof(l.cluster));
 	return l;
-}
-
-static int add_copy(struct handles *to, uint64_t number, const struct graph *from)
-{
-	struct graph *g = number ? calloc(1, sizeof(*g)) : NULL;
-	int err;
-
-	if (!number)
-		return 0;
-	err = g ? graph_add_all(g, from) : -ENOMEM;
-	/* Nodes keep their handles: in the executable graph they are named by those of the graph it was made from. */
-	for (size_t i = 0; !err && from && i < from->count; i++)
-		g->node[i].handle = from->node[i].handle;
-	err = err ?: graph_put(to, number, g);
-	if (err)
-		graph_free(g);
-	return err;
-}
-
-static void set_node(struct graph *g, uint64_t handle, const struct cuda_launch *l)
-{
-	for (size_t i = 0; g && i < g->count; i++)
-		if (g->node[i].handle == handle)
-			g->node[i].launch = *l;
-}
-
-static void set_node_everywhere(struct cuda_memory_of *of, uint64_t handle, const struct cuda_launch *l)
-{
-	for (size_t i = 0; i < of->graph.room; i++)
-		set_node(of->graph.place[i].is, handle, l);
 }
 
 /* ---- a call begins ---- */
@@ -434,11 +243,12 @@ static int launch_kernels(struct cuda_call *c, const struct rec_cuda_entry *r)
 
 static int launch_graph(struct cuda_call *c)
 {
-	const struct graph *g = handles_get(&c->process->of->exec, c->handle);
-	int err = make_launches(c, g ? g->count : 0);
+	const struct graph *g = graphs_exec(&c->process->of->graphs, c->handle);
+	int err = make_launches(c, graph_launches(g, NULL));
 
+	graph_launches(g, c->launch);
+	c->is_graph_partly = graph_is_partly(g);
 	for (size_t i = 0; i < c->launches; i++) {
-		c->launch[i] = g->node[i].launch;
 		c->launch[i].flags = (c->launch[i].flags & ~CUDA_LAUNCH_CAPTURED) | CUDA_LAUNCH_GRAPH;
 		c->launch[i].stream = c->stream;
 	}
@@ -502,7 +312,7 @@ int cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct
 		err = err ?: module_begin(c);
 	else
 		err = err ?: describe_node(c, r);
-	c->is_captured = c->fn->stream || c->launches ? capture_on(c, c->stream) != NULL : false;
+	c->is_captured = (c->fn->stream || c->launches) && capture_on(&p->of->captures, c);
 	if (!err)
 		number_launches(c);
 	if (!err && p->device)
@@ -521,27 +331,13 @@ int cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct
 
 static int capture_launches(struct cuda_call *c)
 {
-	struct capture *cap = capture_on(c, c->stream);
-	struct graph *g = !cap ? NULL : cap->into ? graph_of(c->process, cap->into) : cap->graph;
+	struct cuda_memory_of *of = c->process->of;
+	struct graph *g = capture_graph(&of->captures, &of->graphs, c);
 	int err = 0;
 
 	for (size_t i = 0; g && i < c->launches && !err; i++)
-		err = graph_add(g, 0, &c->launch[i]);
+		err = graph_add_captured(&of->graphs, g, &c->launch[i], c->fn->does == CUDA_DOES_GRAPH_LAUNCH);
 	return err;
-}
-
-static int add_node(struct cuda_call *c)
-{
-	struct graph *g = c->node ? graph_of(c->process, c->handle) : NULL;
-
-	return g ? graph_add(g, c->out, c->node) : 0;
-}
-
-static int add_child(struct cuda_call *c)
-{
-	struct graph *g = graph_of(c->process, c->handle);
-
-	return g ? graph_add_all(g, handles_get(&c->process->of->graph, c->arg[4])) : 0;
 }
 
 static int set_shape(struct cuda_call *c)
@@ -592,45 +388,37 @@ static int takes_effect(struct cuda_call *c)
 	case CUDA_DOES_KERNEL_FUNCTION:
 		return function_of_kernel(c);
 	case CUDA_DOES_BEGIN_CAPTURE:
-		return capture_begin(c, 0);
 	case CUDA_DOES_BEGIN_CAPTURE_TO:
-		return capture_begin(c, c->handle);
+		return capture_begin(&of->captures, c);
 	case CUDA_DOES_END_CAPTURE:
-		return capture_end(c);
+		return capture_end(&of->captures, &of->graphs, c);
 	case CUDA_DOES_RECORD_EVENT:
-		return event_recorded(c);
+		return capture_event(&of->captures, c);
 	case CUDA_DOES_STREAM_WAIT:
-		return stream_waits(c);
-	case CUDA_DOES_GRAPH_ADD_KERNEL:
-	case CUDA_DOES_GRAPH_ADD_NODE:
-		return add_node(c);
-	case CUDA_DOES_GRAPH_ADD_CHILD:
-		return add_child(c);
-	case CUDA_DOES_GRAPH_CLONE:
-		return add_copy(&of->graph, c->out, handles_get(&of->graph, c->handle));
-	case CUDA_DOES_INSTANTIATE:
-		return add_copy(&of->exec, c->out, handles_get(&of->graph, c->handle));
-	case CUDA_DOES_EXEC_UPDATE:
-		return add_copy(&of->exec, c->handle, handles_get(&of->graph, c->arg[1]));
-	case CUDA_DOES_EXEC_SET_KERNEL:
-		if (c->node)
-			set_node(handles_get(&of->exec, c->handle), c->arg[1], c->node);
+		return capture_joins(&of->captures, c);
+	case CUDA_DOES_NEW_STREAM:
+	case CUDA_DOES_END_STREAM:
+		capture_forget_stream(&of->captures, c->fn->does == CUDA_DOES_NEW_STREAM ? c->out : c->stream);
 		return 0;
-	case CUDA_DOES_NODE_SET_KERNEL:
-		if (c->node)
-			set_node_everywhere(of, c->handle, c->node);
+	case CUDA_DOES_NEW_EVENT:
+		capture_forget_event(&of->captures, c->out);
 		return 0;
-	case CUDA_DOES_GRAPH_CREATE:
-		return add_copy(&of->graph, c->out, NULL);
-	case CUDA_DOES_GRAPH_DESTROY:
-		graph_free(handles_take(&of->graph, c->handle));
-		return 0;
-	case CUDA_DOES_EXEC_DESTROY:
-		graph_free(handles_take(&of->exec, c->handle));
+	case CUDA_DOES_OTHER:
+		if (c->fn->event)		/* cuEventDestroy() */
+			capture_forget_event(&of->captures, c->event);
 		return 0;
 	default:
-		return 0;
+		return graphs_change(&of->graphs, c);
 	}
+}
+
+#define NOT_READY	600	/* CUresult of a query */
+
+/* Its stream does not capture: else the driver would have said so. */
+static bool shows_no_capture(const struct cuda_call *c)
+{
+	return (c->fn->does == CUDA_DOES_WAIT_STREAM && !c->result) ||
+	       (c->fn->does == CUDA_DOES_QUERY_STREAM && (!c->result || c->result == NOT_READY));
 }
 
 int cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r)
@@ -644,7 +432,30 @@ int cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r)
 		device_returned(c->process->device, c);
 	if (c->memory >= CUDA_MEM_ALLOC && !c->dst)
 		c->dst = c->out;
-	return c->result && c->result != CUDA_NO_RESULT ? 0 : takes_effect(c);
+	if (shows_no_capture(c))
+		c->is_capture_lost = capture_is_over(&c->process->of->captures, c);
+	if (!c->result || c->result == CUDA_NO_RESULT)
+		return takes_effect(c);
+	if (c->fn->does == CUDA_DOES_END_CAPTURE)
+		capture_end_failed(&c->process->of->captures, c);
+	return 0;
+}
+
+/* Pieces come in their order; where one was lost, what follows is of no use. */
+int cuda_call_given(struct cuda_call *c, const struct rec_cuda_given *r)
+{
+	uint64_t *given;
+
+	if (r->at != c->given_count || r->at + r->count > r->total || (r->at && r->total != c->given_total))
+		return 0;
+	given = realloc(c->given, (r->at + r->count) * sizeof(*given) + 1);
+	if (!given)
+		return -ENOMEM;
+	memcpy(given + r->at, r->handle, r->count * sizeof(*given));
+	c->given = given;
+	c->given_count = r->at + r->count;
+	c->given_total = r->total;
+	return 0;
 }
 
 void cuda_call_free(struct cuda_call *c)
@@ -653,6 +464,7 @@ void cuda_call_free(struct cuda_call *c)
 		return;
 	free(c->launch);
 	free(c->node);
+	free(c->given);
 	free((char *)c->name);
 	free(c);
 }

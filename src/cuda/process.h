@@ -25,6 +25,8 @@ struct cuda_process *cuda_process_any(const struct cuda_processes *all);	/* one 
 int  cuda_call_enter(struct cuda_call **ret, struct cuda_process *p, const struct rec_cuda_entry *r);
 /* It ends; @r NULL: unseen. What it did to the process takes effect. */
 int  cuda_call_leave(struct cuda_call *c, const struct rec_cuda_exit *r);
+/* Before it ends: an array that it gives, or a piece of it. Returns 0 or -ENOMEM. */
+int  cuda_call_given(struct cuda_call *c, const struct rec_cuda_given *r);
 void cuda_call_free(struct cuda_call *c);
 
 #endif

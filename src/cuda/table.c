@@ -16,6 +16,7 @@
 	{ symbol, CUDA_MEMORY, CUDA_DOES_MEMORY, CUDA_MEM_##m, .twin = t, .plan.words = n, ##__VA_ARGS__ }
 
 #define OUT(arg)		.plan.out = (arg)
+#define RESULT			.plan.out = CUDA_OUT_RESULT
 #define STRING(arg)		.plan.take = CUDA_TAKE_STRING, .plan.take_arg = (arg) - 1
 #define IMAGE(arg)		.plan.take = CUDA_TAKE_IMAGE, .plan.take_arg = (arg) - 1
 #define CONFIG(arg)		.plan.take = CUDA_TAKE_CONFIG, .plan.take_arg = (arg) - 1
@@ -37,9 +38,9 @@ const struct cuda_function cuda_functions[] = {
 	LAUNCH("cuFuncSetSharedSize", 0, SET_SHARED, 2, .handle = 1),
 	LAUNCH("cuLaunchHostFunc", 'z', HOST_FUNCTION, 3, .stream = 1),
 
-	LAUNCH("cuStreamBeginCapture", 'z', BEGIN_CAPTURE, 1, .stream = 1),
-	LAUNCH("cuStreamBeginCapture_v2", 'z', BEGIN_CAPTURE, 2, .stream = 1),
-	LAUNCH("cuStreamBeginCaptureToGraph", 'z', BEGIN_CAPTURE_TO, 6, .stream = 1, .handle = 2),
+	LAUNCH("cuStreamBeginCapture", 'z', BEGIN_CAPTURE, 1, .stream = 1, RESULT),
+	LAUNCH("cuStreamBeginCapture_v2", 'z', BEGIN_CAPTURE, 2, .stream = 1, RESULT),
+	LAUNCH("cuStreamBeginCaptureToGraph", 'z', BEGIN_CAPTURE_TO, 6, .stream = 1, .handle = 2, RESULT),
 	LAUNCH("cuStreamEndCapture", 'z', END_CAPTURE, 2, .stream = 1, OUT(2)),
 	LAUNCH("cuGraphAddKernelNode", 0, GRAPH_ADD_KERNEL, 5, .handle = 2, OUT(1), BYTES(5, 56)),
 	LAUNCH("cuGraphAddKernelNode_v2", 0, GRAPH_ADD_KERNEL, 5, .handle = 2, OUT(1), BYTES(5, 72)),
@@ -51,8 +52,8 @@ const struct cuda_function cuda_functions[] = {
 	LAUNCH("cuGraphInstantiate_v2", 0, INSTANTIATE, 5, .handle = 2, OUT(1)),
 	LAUNCH("cuGraphInstantiateWithFlags", 0, INSTANTIATE, 3, .handle = 2, OUT(1)),
 	LAUNCH("cuGraphInstantiateWithParams", 'z', INSTANTIATE, 3, .handle = 2, OUT(1)),
-	LAUNCH("cuGraphExecUpdate", 0, EXEC_UPDATE, 4, .handle = 1),
-	LAUNCH("cuGraphExecUpdate_v2", 0, EXEC_UPDATE, 3, .handle = 1),
+	LAUNCH("cuGraphExecUpdate", 0, EXEC_UPDATE, 4, .handle = 1, RESULT),
+	LAUNCH("cuGraphExecUpdate_v2", 0, EXEC_UPDATE, 3, .handle = 1, RESULT),
 	LAUNCH("cuGraphExecKernelNodeSetParams", 0, EXEC_SET_KERNEL, 3, .handle = 1, BYTES(3, 56)),
 	LAUNCH("cuGraphExecKernelNodeSetParams_v2", 0, EXEC_SET_KERNEL, 3, .handle = 1, BYTES(3, 72)),
 	LAUNCH("cuGraphKernelNodeSetParams", 0, NODE_SET_KERNEL, 2, .handle = 1, BYTES(2, 56)),
@@ -152,6 +153,16 @@ const struct cuda_function cuda_functions[] = {
 	LAUNCH("cuGraphDestroy", 0, GRAPH_DESTROY, 1, .handle = 1),
 	SYNC("cuEventDestroy", 0, OTHER, 1, .event = 1),
 	SYNC("cuEventDestroy_v2", 0, OTHER, 1, .event = 1),
+	LAUNCH("cuGraphGetNodes", 0, GET_NODES, 3, .handle = 1, OUT(2), .plan.out_count = 3),
+	LAUNCH("cuGraphNodeGetType", 0, NODE_TYPE, 2, .handle = 1, OUT(2)),
+	LAUNCH("cuGraphNodeFindInClone", 0, FIND_IN_CLONE, 3, .handle = 3, OUT(1)),
+	LAUNCH("cuGraphNodeSetParams", 0, NODE_SET_NODE, 2, .handle = 1, BYTES(2, 88)),
+	LAUNCH("cuGraphExecNodeSetParams", 0, EXEC_SET_NODE, 3, .handle = 1, BYTES(3, 88)),
+	LAUNCH("cuGraphExecChildGraphNodeSetParams", 0, EXEC_SET_CHILD, 3, .handle = 1),
+	LAUNCH("cuGraphNodeSetEnabled", 0, ENABLE_NODE, 3, .handle = 1),
+	LAUNCH("cuGraphDestroyNode", 0, REMOVE_NODE, 1, .handle = 1),
+	SYNC("cuStreamDestroy", 0, END_STREAM, 1, .stream = 1),
+	SYNC("cuEventCreate", 0, NEW_EVENT, 2, OUT(1)),
 };
 
 const size_t cuda_function_count = ARRAY_SIZE(cuda_functions);

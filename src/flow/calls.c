@@ -53,6 +53,11 @@ static int close_top(struct calls *c, struct task *t, const struct rec_hdr *rec,
 		c->counts->inferred++;
 	if (call->cuda)
 		err = cuda_call_leave(call->cuda, ending == ENDED_SEEN ? (const void *)rec : NULL);
+	if (call->cuda) {
+		c->counts->cuda_nodes += call->cuda->is_node_unknown;
+		c->counts->cuda_graphs += call->cuda->is_graph_partly;
+		c->counts->cuda_captures += call->cuda->is_capture_lost;
+	}
 	err = err ?: tell(c, t, rec, call, t->depth, exit_of[call->kind], ending, c->time);
 	if (call->cuda && ending == ENDED_INFERRED && call->cuda->fn->plan.out) {
 		cuda_call_free(t->gave);

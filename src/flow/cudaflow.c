@@ -138,6 +138,20 @@ int cuda_flow_image(struct cuda_flow *f, struct task *t, const struct rec_hdr *r
 	return segment_event(c->segment, &ev);
 }
 
+/* What a call gives it has given in its innermost frame, whatever that has called may still look open. */
+int cuda_flow_given(struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_cuda_given *r = (const void *)rec;
+
+	for (size_t n = t->depth; n; n--) {
+		const struct call *call = &t->call[n - 1];
+
+		if (call->cuda && call->id == r->func && call->sp == r->sp)
+			return cuda_call_given(call->cuda, r);
+	}
+	return 0;
+}
+
 /* ---- processes ---- */
 
 int cuda_flow_exec(struct cuda_flow *f, uint32_t pid)

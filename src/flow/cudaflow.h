@@ -23,6 +23,7 @@ struct cuda_flow {
 int cuda_flow_entry(struct cuda_flow *f, struct cuda_process *p, struct task *t, const struct rec_hdr *rec);
 int cuda_flow_exit(struct cuda_flow *f, struct task *t, const struct rec_hdr *rec);
 int cuda_flow_image(struct cuda_flow *f, struct task *t, const struct rec_hdr *rec);
+int  cuda_flow_given(struct task *t, const struct rec_hdr *rec);
 int cuda_flow_times(struct cuda_flow *f, struct cuda_process *p, const struct rec_hdr *rec);
 
 /* The process has exec'd; its last task has ended; all has. */

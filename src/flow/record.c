@@ -36,6 +36,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_CUDA_IMAGE_FILE, rec_cuda_image_file, CLASS_CUDA),
 	ROW(REC_CUDA_RETURN, rec_cuda_return, CLASS_CUDA),
 	ROW(REC_CUDA_LAUNCH, rec_cuda_launch, CLASS_CUDA),
+	ROW(REC_CUDA_GIVEN, rec_cuda_given, CLASS_CUDA),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -259,6 +260,12 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 	}
 	case REC_CUDA_IMAGE_FILE:
 		return ((const struct rec_cuda_image_file *)rec)->func < CUDA_FUNCTIONS_MAX;
+	case REC_CUDA_GIVEN: {
+		const struct rec_cuda_given *r = (const void *)rec;
+
+		return r->func < CUDA_FUNCTIONS_MAX && r->count <= CUDA_GIVEN_MAX && r->at <= UINT32_MAX && r->total <= UINT32_MAX &&
+		       r->count * sizeof(r->handle[0]) <= (size_t)(end - (const char *)r->handle);
+	}
 	case REC_TASK_LOST:
 	case REC_LOST:
 		return counts_are_sane((const void *)rec);

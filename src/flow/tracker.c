@@ -568,6 +568,12 @@ static int on_cuda_return(struct tracker *tr, struct task *t, const struct rec_h
 	return on_cuda_exit(tr, t, &exit.hdr);
 }
 
+static int on_cuda_given(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	(void)tr;
+	return cuda_flow_given(t, rec);
+}
+
 static int on_cuda_times(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	struct cuda_process *p = cuda_process_of(tr, t);
@@ -631,6 +637,7 @@ static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const s
 	[REC_CUDA_IMAGE_FILE] = on_cuda_image,
 	[REC_CUDA_RETURN] = on_cuda_return,
 	[REC_CUDA_LAUNCH] = on_cuda_launch,
+	[REC_CUDA_GIVEN] = on_cuda_given,
 	[REC_FILE]	 = on_file,
 	[REC_EXEC]	 = tell,
 	[REC_EXEC_PIECE] = tell,

@@ -25,6 +25,9 @@ struct tracker_counts {
 	uint64_t files;		/* what system calls did to files */
 	uint64_t cuda;		/* calls of the CUDA driver */
 	uint64_t cuda_unseen;	/* functions that it gave by cuGetProcAddress() and that are not probed */
+	uint64_t cuda_nodes;	/* calls that changed a node of a graph which is not known */
+	uint64_t cuda_graphs;	/* launches of graphs that are not known whole */
+	uint64_t cuda_captures;	/* captures whose end was not seen */
 	struct gputime_counts gpu;
 	uint64_t inferred;	/* calls whose end was not seen but shown by a later record */
 	uint64_t unmatched;	/* ends of calls that were not open */

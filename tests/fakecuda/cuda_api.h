@@ -26,6 +26,7 @@ typedef enum {
 	CUDA_ERROR_NOT_READY		= 600,
 	CUDA_ERROR_NOT_SUPPORTED	= 801,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+	CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
 	CUDA_ERROR_STREAM_CAPTURE_MERGE	= 902,
 	CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
 	CUDA_ERROR_CAPTURED_EVENT	= 907,
@@ -346,6 +347,9 @@ CUresult cuStreamIsCapturing(CUstream stream, int *status);
 CUresult cuGraphCreate(CUgraph *ret, unsigned flags);
 CUresult cuGraphDestroy(CUgraph graph);
 CUresult cuGraphClone(CUgraph *ret, CUgraph graph);
+CUresult cuGraphNodeFindInClone(CUgraphNode *ret, CUgraphNode origin, CUgraph clone);
+CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type);
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *kernel);
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *n);
 CUresult cuGraphAddKernelNode(CUgraphNode *ret, CUgraph graph, const CUgraphNode *after, size_t n,
 			      const CUDA_KERNEL_NODE_PARAMS_v1 *kernel);

@@ -72,6 +72,7 @@ struct CUctx_st {
 struct capture {
 	CUgraph	 graph;			/* NULL: ended */
 	CUstream origin;
+	int	 is_invalid;		/* somebody waited for what it records */
 };
 
 struct CUevent_st {

@@ -164,11 +164,12 @@ static CUresult node_type(CUgraphNode node, CUgraphNodeType *type)
 	return CUDA_SUCCESS;
 }
 
+/* Room for more of them than there are is filled with NULL. */
 static CUresult get_nodes(CUgraph g, CUgraphNode *nodes, size_t *n)
 {
-	if (nodes)
-		memcpy(nodes, g->node, (*n < g->count ? *n : g->count) * sizeof(*nodes));
-	else
+	for (size_t i = 0; nodes && i < *n; i++)
+		nodes[i] = i < g->count ? g->node[i] : NULL;
+	if (!nodes || *n > g->count)
 		*n = g->count;
 	return CUDA_SUCCESS;
 }

@@ -127,10 +127,22 @@ static uint64_t stream_done(CUstream s)
 	return done;
 }
 
+/* What is captured has not run, so nobody can wait for it: whoever does spoils the capture. */
+static CUresult not_capturing(CUstream s)
+{
+	struct capture *c = capturing(s);
+
+	if (c)
+		__atomic_store_n(&c->is_invalid, 1, __ATOMIC_RELEASE);
+	return c ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
+
 CUresult stream_wait(CUstream s)
 {
-	if (capturing(s))
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	CUresult err = not_capturing(s);
+
+	if (err)
+		return err;
 	wait_until(stream_done(s));
 	return CUDA_SUCCESS;
 }
@@ -191,6 +203,8 @@ CUresult stream_op(CUstream s, const struct op *op)
 		op_run(s, op);
 		return CUDA_SUCCESS;
 	}
+	if (__atomic_load_n(&c->is_invalid, __ATOMIC_ACQUIRE))
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 	if (op->type == CU_GRAPH_NODE_TYPE_KERNEL)
 		__atomic_add_fetch(&op->kernel.func->tally->captured, 1, __ATOMIC_RELAXED);
 	driver_lock();
@@ -227,9 +241,12 @@ static CUresult synchronize(int per_thread, CUstream s)
 
 static CUresult query(int per_thread, CUstream s)
 {
+	CUresult err;
+
 	s = stream_of(per_thread, s);
-	if (capturing(s))
-		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	err = not_capturing(s);
+	if (err)
+		return err;
 	return stream_done(s) > now() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
@@ -350,11 +367,11 @@ static CUresult end_capture(int per_thread, CUstream s, CUgraph *ret)
 	if (c->origin != s)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	driver_lock();
-	*ret = c->graph;
+	*ret = c->is_invalid ? NULL : c->graph;
 	__atomic_store_n(&c->graph, NULL, __ATOMIC_RELEASE);
 	s->capture = NULL;
 	driver_unlock();
-	return CUDA_SUCCESS;
+	return c->is_invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
 }
 
 static CUresult is_capturing(int per_thread, CUstream s, int *status)

@@ -90,6 +90,17 @@ for way in --returns=never "--no-feature uprobe-session" ${FULL:+"--no-feature u
 		"$(calls guess.trace.count | awk '$1 == "cuModuleGetFunction" { print $2 }')"
 done
 
+for way in "" --returns=never "--no-feature uprobe-session"; do
+	run graph.trace --format neutrino $way -- "$PROGRAMS/cugraph" 5
+	python3 "$LIVE/cudarows.py" graph.trace > rows
+	for what in launch captured; do
+		check "graphs, captures that fail and nodes that change, $way: $what" diff <(truth_of $what graph.trace.count) \
+			<(truth_of $what rows)
+	done
+	check "graphs, $way: each graph and each node that changes is known" equal "$(grep -cE 'that (is|are) not known|made before|was not seen' graph.trace.err graph.trace/*/event.log |
+		awk -F: '{ n += $NF } END { print n }')" 0
+done
+
 # Attached in mid-life: handles from before have no names, which is said in them.
 LD_LIBRARY_PATH=$fake STUBCUDA_COUNT=$PWD/serve.count "$PROGRAMS/cuserve" 200 > serve.out & server=$!
 sleep 0.5

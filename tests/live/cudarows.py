@@ -37,7 +37,7 @@ def main():
             folder = os.path.dirname(log)
             for row in rows(os.path.join(folder, "result", "launches.bin")):
                 entry, ret, sync, func, stream, seq, tid, result, flags, kernel = struct.unpack("<6Q4I", row[:64])
-                what = "captured" if flags & CAPTURED and not result else "launch" if result in (0, NO_RESULT) else "failed"
+                what = "captured" if flags & CAPTURED and result in (0, NO_RESULT) else "launch" if result in (0, NO_RESULT) else "failed"
                 sums[what, name_of(folder, kernel)] += 1
                 sums["synced", "all"] += what == "launch" and sync >= ret > entry
             for row in rows(os.path.join(folder, "result", "mem.bin")):

@@ -90,7 +90,7 @@ check "launches are numbered in their order" equal "$(fields launch one seq | tr
 # By the driver's own count; a function that has no line is none that is recorded.
 check "as many of each function as the driver counted" diff \
 	<(for event in launch memcpy memset alloc free sync module call; do fields $event one api; done | tally) \
-	<(sums call driver.out | grep -vE '^cu(DeviceGet|DeviceGetDefaultMemPool|EventCreate|ModuleEnumerateFunctions) ')
+	<(sums call driver.out | grep -vE '^cu(DeviceGet|DeviceGetDefaultMemPool|ModuleEnumerateFunctions) ')
 check "a filter finds what has failed" equal "$(report one.dat -F 'launch: result != 0' | grep -c 'launch:')" \
 	"$(said '$1 == "launch" && $11 != 0 { n++ } END { print n }')"
 check "nothing is told that trace-cmd does not understand" equal "$(grep -cE 'UNKNOWN|FAILED|unseen' one.report)" 0

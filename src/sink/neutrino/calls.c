@@ -203,6 +203,10 @@ int nt_call_exit(struct nt_process *p, const struct cuda_call *call)
 
 	if (does < CUDA_DOES_KINDS && tell[does])
 		tell[does](&l);
+	if (call->is_node_unknown)
+		out_printf(p->log, "[recorder] %s %s changed a graph's node that is not known\n", l.api, l.rc);
+	if (call->is_graph_partly)
+		out_printf(p->log, "[recorder] %s %s launched a graph that is not known whole\n", l.api, l.rc);
 	nt_image_tell(p, call);
 	if (call->memory && does != CUDA_DOES_QUERY_STREAM && does != CUDA_DOES_QUERY_EVENT)
 		add_mem_row(p, call);

@@ -22,6 +22,7 @@
 #define FILE_IMAGE_MAX	(64ull << 20)	/* bytes of one that is read from a file */
 
 struct nt_image {
+	bool	    has_begun;
 	const char *why;		/* it is not saved; NULL: it is, as name */
 	char	   *bytes;		/* what has come so far; NULL: none, or it is done */
 	size_t	    len, room, size;
@@ -160,6 +161,9 @@ static int on_piece(struct nt_process *p, struct nt_image *i, const struct rec_c
 {
 	int err;
 
+	if (!r->at && i->has_begun)		/* of a call whose entry was lost */
+		return 0;
+	i->has_begun = true;
 	if (r->at != i->len || r->at + r->len > CUDA_IMAGE_MAX || (r->at && !i->bytes))
 		return give_up(i, "a piece of it was lost");
 	if (r->end == CUDA_IMAGE_BROKEN)

@@ -159,7 +159,7 @@ static void add_call(struct td_payload *p, const struct event *ev)
 	const struct cuda_call *c = ev->call->cuda;
 	const struct { bool has; const char *name; uint64_t value; } arg[] = {
 		{ c->fn->handle, "handle", c->handle }, { c->fn->stream, "stream", c->stream },
-		{ c->fn->event, "event", c->event }, { c->fn->plan.out, "out", c->out },
+		{ c->fn->event, "event", c->event }, { c->fn->plan.out && c->fn->plan.out != CUDA_OUT_RESULT, "out", c->out },
 	};
 	char args[160] = "";
 	size_t n = 0;

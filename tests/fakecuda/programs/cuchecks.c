@@ -190,8 +190,6 @@ static void captures(CUstream s, CUstream other)
 		MUST(launch(1, 32, s));
 		MUST(launch(1, 32, other));
 	}
-	equal("a stream that captures is not waited for", cuStreamSynchronize(s),
-	      CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 	equal("nor is a captured event", cuEventSynchronize(e), CUDA_ERROR_CAPTURED_EVENT);
 	equal("a stream that joined does not end it", cuStreamEndCapture(other, &g),
 	      CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
@@ -204,6 +202,39 @@ static void captures(CUstream s, CUstream other)
 	equal("600 while a graph runs", cuStreamQuery(other), CUDA_ERROR_NOT_READY);
 	waits_for("a graph", begin, cuStreamSynchronize(other));
 	MUST(cuGraphExecDestroy(exec));
+	MUST(cuGraphDestroy(g));
+}
+
+static void spoiled_capture(CUstream s)
+{
+	CUgraph g = (CUgraph)s;
+
+	MUST(cuStreamBeginCapture_v2(s, 0));
+	MUST(launch(1, 32, s));
+	equal("a stream that captures is not waited for", cuStreamSynchronize(s),
+	      CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+	equal("and takes nothing any more", launch(1, 32, s), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	equal("its capture fails", cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+	equal("and makes no graph", g != NULL, 0);
+	equal("then it runs again", launch(1, 32, s) ?: cuStreamSynchronize(s), 0);
+}
+
+static void nodes_of_graphs(void)
+{
+	CUgraphNode node, given[3] = { 0 };
+	CUDA_KERNEL_NODE_PARAMS_v2 k = { .func = vadd, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
+					 .blockDimY = 1, .blockDimZ = 1 };
+	size_t n = 0;
+	CUgraph g;
+
+	MUST(cuGraphCreate(&g, 0));
+	MUST(cuGraphAddKernelNode_v2(&node, g, NULL, 0, &k));
+	given[1] = node;
+	MUST(cuGraphGetNodes(g, NULL, &n));
+	equal("how many nodes there are", n, 1);
+	n = 3;
+	MUST(cuGraphGetNodes(g, given, &n));
+	equal("they are given", given[0] == node && !given[1] && n == 1, 1);
 	MUST(cuGraphDestroy(g));
 }
 
@@ -224,5 +255,7 @@ int main(void)
 	times(s, other);
 	default_streams();
 	captures(s, other);
+	spoiled_capture(s);
+	nodes_of_graphs();
 	return 0;
 }

@@ -94,6 +94,82 @@ static void change(CUgraph g, CUgraphNode node, CUgraphExec exec)
 	MUST(cuGraphDestroy(clone));
 }
 
+/* What a capture made is changed by the handles that the graph gives. */
+static void change_captured(void)
+{
+	CUDA_KERNEL_NODE_PARAMS_v2 k = shape(axpy, 15);
+	CUgraph g = capture();
+	CUgraphExec exec;
+	CUgraphNode node[4];
+	size_t count = 4;
+
+	MUST(cuGraphInstantiateWithFlags(&exec, g, 0));
+	MUST(cuGraphGetNodes(g, node, &count));
+	MUST(cuGraphExecKernelNodeSetParams_v2(exec, node[0], &k));
+	replay("captured_changed", exec, first);	/* axpy 1, reduce 1, vadd 1 */
+	MUST(cuGraphExecDestroy(exec));
+	MUST(cuGraphDestroy(g));
+}
+
+/* Two clones, one changed, then the original; an executable is updated, then changed by a node of its first graph. */
+static void change_clones(void)
+{
+	CUDA_KERNEL_NODE_PARAMS_v2 v = shape(vadd, 3), a = shape(axpy, 4), r = shape(reduce, 5);
+	CUgraphNodeParams child = { .type = CU_GRAPH_NODE_TYPE_GRAPH };
+	CUgraphExecUpdateResultInfo info;
+	CUgraph g, clone, changed, twice;
+	CUgraphNode node, of_clone;
+	CUgraphExec exec[4];
+
+	MUST(cuGraphCreate(&g, 0));
+	MUST(cuGraphAddKernelNode_v2(&node, g, NULL, 0, &v));
+	MUST(cuGraphClone(&clone, g));
+	MUST(cuGraphClone(&changed, g));
+	MUST(cuGraphNodeFindInClone(&of_clone, node, changed));
+	MUST(cuGraphKernelNodeSetParams_v2(of_clone, &r));
+	MUST(cuGraphInstantiateWithFlags(&exec[0], g, 0));
+	MUST(cuGraphKernelNodeSetParams_v2(node, &a));
+	MUST(cuGraphCreate(&twice, 0));
+	child.graph = g;
+	MUST(cuGraphAddNode_v2(&of_clone, twice, NULL, NULL, 0, &child));
+	MUST(cuGraphAddNode_v2(&of_clone, twice, NULL, NULL, 0, &child));
+	MUST(cuGraphInstantiateWithFlags(&exec[1], clone, 0));
+	MUST(cuGraphInstantiateWithFlags(&exec[2], changed, 0));
+	MUST(cuGraphInstantiateWithFlags(&exec[3], twice, 0));
+	replay("clone_alone", exec[1], first);		/* vadd 1 */
+	replay("clone_changed", exec[2], first);	/* reduce 1 */
+	replay("child_twice", exec[3], first);	/* axpy 2 */
+	MUST(cuGraphExecUpdate_v2(exec[0], changed, &info));
+	replay("updated_by_clone", exec[0], first);	/* reduce 1 */
+	MUST(cuGraphExecKernelNodeSetParams_v2(exec[0], node, &a));
+	replay("updated_changed", exec[0], first);	/* axpy 1 */
+	for (int i = 0; i < 4; i++)
+		MUST(cuGraphExecDestroy(exec[i]));
+}
+
+/* Captures that come to nothing: one is waited for; the stream of one is destroyed, and perhaps made anew. */
+static void fail_to_capture(void)
+{
+	CUstream stream[8];
+	CUgraph g;
+
+	MUST(cuStreamBeginCapture_v2(first, 0));
+	launch(vadd, first);
+	printf("wait %d\n", cuStreamSynchronize(first));
+	printf("end %d\n", cuStreamEndCapture(first, &g));
+	launch(reduce, first);
+	MUST(cuStreamCreate(&stream[0], 1));
+	MUST(cuStreamBeginCapture_v2(stream[0], 0));
+	printf("begin again %d\n", cuStreamBeginCapture_v2(stream[0], 0));
+	launch(vadd, stream[0]);
+	MUST(cuStreamDestroy_v2(stream[0]));
+	for (int i = 0; i < 8; i++) {
+		MUST(cuStreamCreate(&stream[i], 1));
+		launch(reduce, stream[i]);
+	}
+	printf("captured vadd 2\n");
+}
+
 int main(int argc, char **argv)
 {
 	CUDA_GRAPH_INSTANTIATE_PARAMS params = { 0 };
@@ -120,6 +196,9 @@ int main(int argc, char **argv)
 	MUST(cuGraphExecDestroy(captured));
 	MUST(cuGraphExecDestroy(made));
 	MUST(cuGraphDestroy(h));
-	printf("launch vadd %d\nlaunch _Z4axpyfPfi %d\nlaunch reduce %d\n", 11 * n, 3 * n, 10 * n + 1);
+	change_captured();				/* and reduce 1 */
+	change_clones();
+	fail_to_capture();				/* reduce 9 */
+	printf("launch vadd %d\nlaunch _Z4axpyfPfi %d\nlaunch reduce %d\n", 13 * n, 7 * n, 13 * n + 11);
 	return argc > 2 ? atoi(argv[2]) : 0;
 }
