@@ -167,13 +167,22 @@ def dmat_params(log):
     return []
 
 
+def params_of(image, name):
+    """Parameters of the kernel in PTX, one .param each; 0 where there is no such text."""
+    text = open(image, "rb").read() if os.path.exists(image) else b""
+    entry = re.search(rb"\.entry " + re.escape(name.encode()) + rb"\(([^)]*)\)", text)
+    return entry[1].count(b".param") if entry else 0
+
+
 def check_kernel(folder, index, layouts):
     kernels = [d for d in os.listdir(os.path.join(folder, "kernel")) if d.startswith(f"{index}_")]
     expect(f"folders of kernel {index}", len(kernels), 1)
     name, params, maps, *rest = open(os.path.join(folder, "kernel", kernels[0], "kernel.info")).read().split("\n")
     if "\\" not in name:
         expect(kernels[0], kernels[0].split("_")[1], hashlib.sha1(name.encode()).hexdigest())
-    expect("kernel.info", (int(params), int(maps), rest), (0, len(layouts), [f"1,{l.size}" for l in layouts] + [""]))
+    expect("kernel.info", (int(params), int(maps), rest),
+           (params_of(os.path.join(folder, "kernel", kernels[0], "original.bin"), name),
+            len(layouts), [f"1,{l.size}" for l in layouts] + [""]))
 
 
 def check_time(name, host, gpu):
