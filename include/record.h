@@ -606,6 +606,10 @@ _Static_assert(sizeof(struct launch_words) == sizeof(struct rec_func) &&
 	       __builtin_offsetof(struct launch_words, commit) == __builtin_offsetof(struct rec_func, commit), "two slots");
 _Static_assert(sizeof(struct cuda_time) == 96 && sizeof(struct rec_cuda_times) == 32, "no holes");
 _Static_assert(sizeof(struct rec_file) == 72 && sizeof(struct rec_exec) == 64, "no holes");
+_Static_assert(__builtin_offsetof(struct rec_cuda_entry, func) == 24 && __builtin_offsetof(struct rec_cuda_exit, func) == 24 &&
+	       __builtin_offsetof(struct rec_cuda_launch, func) == 24 && __builtin_offsetof(struct rec_cuda_return, func) == 24 &&
+	       __builtin_offsetof(struct rec_cuda_image, func) == 24 && __builtin_offsetof(struct rec_cuda_given, func) == 24 &&
+	       __builtin_offsetof(struct rec_cuda_image_file, func) == 24, "all say first of which function they are");
 _Static_assert(sizeof(struct rec_cuda_image) == 48 && sizeof(struct rec_cuda_image_file) == 80, "no holes");
 _Static_assert(sizeof(struct rec_cuda_given) == 56, "no holes");
 _Static_assert(sizeof(struct rec_exec_piece) == 40 && sizeof(struct file_object) == 16, "no holes");

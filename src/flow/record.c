@@ -127,25 +127,34 @@ static bool are_plain(const char *at, uint32_t len)
 	return true;
 }
 
-static bool event_is_sane(const struct rec_event *r, const char *end)
+static bool event_is_sane(const struct rec_hdr *rec, const char *end)
 {
+	const struct rec_event *r = (const void *)rec;
+
 	return r->event < EVENT_TRACEPOINT + TRACEPOINTS_MAX && r->len <= end - r->field &&
 	       r->len >= kernel_event_bytes(r->event);
 }
 
-static bool cuda_entry_is_sane(const struct rec_cuda_entry *r, const char *end)
+static bool cuda_entry_is_sane(const struct rec_hdr *rec, const char *end)
 {
+	const struct rec_cuda_entry *r = (const void *)rec;
+
 	return r->func < CUDA_FUNCTIONS_MAX && texts_are_inside(r->text, r->text_len, end);
 }
 
-static bool usdt_is_sane(const struct rec_usdt *r, const char *end)
+static bool usdt_is_sane(const struct rec_hdr *rec, const char *end)
 {
+	const struct rec_usdt *r = (const void *)rec;
+
 	return !r->name[USDT_NAME_MAX - 1] && values_are_sane(r->values, r->values_len, end, true) &&
 	       are_plain(r->values, r->values_len);
 }
 
-static bool counts_are_sane(const struct rec_lost *r)
+static bool counts_are_sane(const struct rec_hdr *rec, const char *end)
 {
+	const struct rec_lost *r = (const void *)rec;
+
+	(void)end;
 	for (int i = 0; i < REC_CLASSES; i++)
 		if (rec_lost_count(r, i) > LOST_MAX)
 			return false;
@@ -176,6 +185,129 @@ static size_t least_size(uint16_t kind)
 	}
 }
 
+/* ---- what each kind has behind its header, up to @end ---- */
+
+static bool task_new_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	(void)end;
+	return ((const struct rec_task_new *)rec)->new_tid != rec->tid;
+}
+
+static bool sys_enter_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_sys_enter *r = (const void *)rec;
+
+	return texts_are_inside(r->text, r->text_len, end);
+}
+
+static bool sys_exit_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_sys_exit *r = (const void *)rec;
+
+	return texts_are_inside(r->text, r->text_len, end);
+}
+
+static bool image_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_image *r = (const void *)rec;
+
+	return r->path_len <= end - r->path;
+}
+
+static bool func_args_are_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_func_args *r = (const void *)rec;
+
+	return values_are_sane(r->values, r->values_len, end, rec->kind == REC_FUNC_ENTRY_ARGS);
+}
+
+static bool callers_are_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_callers *r = (const void *)rec;
+
+	return r->kernel <= CALLERS_KERNEL_MAX && r->user <= CALLERS_USER_MAX &&
+	       (r->kernel + r->user) * sizeof(r->ip[0]) <= (size_t)(end - (const char *)r->ip);
+}
+
+/* The words of a launch and the result of a return are as they come. */
+static bool cuda_func_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	uint32_t func = ((const struct rec_cuda_exit *)rec)->func;	/* where all kinds have it */
+
+	(void)end;
+	return (rec->kind == REC_CUDA_RETURN ? func & CUDA_RETURN_FUNC : func) < CUDA_FUNCTIONS_MAX;
+}
+
+static bool cuda_times_are_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_cuda_times *r = (const void *)rec;
+
+	return r->count <= CUDA_TIMES_MAX && r->count * sizeof(r->time[0]) <= (size_t)(end - (const char *)r->time);
+}
+
+static bool cuda_image_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_cuda_image *r = (const void *)rec;
+
+	return cuda_func_is_sane(rec, end) && r->end < CUDA_IMAGE_ENDS && r->at <= CUDA_IMAGE_MAX &&
+	       r->len <= CUDA_IMAGE_PIECE && r->len <= end - r->bytes;
+}
+
+static bool cuda_given_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_cuda_given *r = (const void *)rec;
+
+	return cuda_func_is_sane(rec, end) && r->count <= CUDA_GIVEN_MAX && r->at <= UINT32_MAX && r->total <= UINT32_MAX &&
+	       r->count * sizeof(r->handle[0]) <= (size_t)(end - (const char *)r->handle);
+}
+
+static bool file_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_file *r = (const void *)rec;
+
+	return r->op > FILE_NONE && r->op < FILE_OPS && file_texts_are_sane(r->text, r->text_len, end);
+}
+
+static bool exec_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_exec *r = (const void *)rec;
+
+	return r->args <= EXEC_BYTES_MAX && r->env <= EXEC_BYTES_MAX && file_texts_are_sane(r->text, r->text_len, end);
+}
+
+static bool exec_piece_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_exec_piece *r = (const void *)rec;
+
+	return r->at <= 2 * EXEC_BYTES_MAX && r->len <= EXEC_PIECE_MAX && r->len <= end - r->bytes;
+}
+
+/* NULL: there is nothing but numbers, and any will do. */
+static bool (*const is_sane[REC_KINDS])(const struct rec_hdr *rec, const char *end) = {
+	[REC_TASK_NEW]	      = task_new_is_sane,
+	[REC_SYS_ENTER]	      = sys_enter_is_sane,
+	[REC_SYS_EXIT]	      = sys_exit_is_sane,
+	[REC_IMAGE]	      = image_is_sane,
+	[REC_FUNC_ENTRY_ARGS] = func_args_are_sane,
+	[REC_FUNC_EXIT_ARGS]  = func_args_are_sane,
+	[REC_USDT]	      = usdt_is_sane,
+	[REC_EVENT]	      = event_is_sane,
+	[REC_CALLERS]	      = callers_are_sane,
+	[REC_CUDA_ENTRY]      = cuda_entry_is_sane,
+	[REC_CUDA_EXIT]	      = cuda_func_is_sane,
+	[REC_CUDA_LAUNCH]     = cuda_func_is_sane,
+	[REC_CUDA_RETURN]     = cuda_func_is_sane,
+	[REC_CUDA_IMAGE_FILE] = cuda_func_is_sane,
+	[REC_CUDA_IMAGE]      = cuda_image_is_sane,
+	[REC_CUDA_GIVEN]      = cuda_given_is_sane,
+	[REC_CUDA_TIMES]      = cuda_times_are_sane,
+	[REC_FILE]	      = file_is_sane,
+	[REC_EXEC]	      = exec_is_sane,
+	[REC_EXEC_PIECE]      = exec_piece_is_sane,
+	[REC_TASK_LOST]	      = counts_are_sane,
+	[REC_LOST]	      = counts_are_sane,
+};
+
 bool record_is_sane(const struct rec_hdr *rec, size_t room)
 {
 	const char *end;
@@ -190,86 +322,5 @@ bool record_is_sane(const struct rec_hdr *rec, size_t room)
 		    (size_t)(end - (const char *)rec) < record_kinds[rec->kind].size || record_began(rec) > rec->time)
 			return false;
 	}
-	switch (rec->kind) {
-	case REC_TASK_NEW:
-		return ((const struct rec_task_new *)rec)->new_tid != rec->tid;
-	case REC_SYS_ENTER: {
-		const struct rec_sys_enter *r = (const void *)rec;
-
-		return texts_are_inside(r->text, r->text_len, end);
-	}
-	case REC_SYS_EXIT: {
-		const struct rec_sys_exit *r = (const void *)rec;
-
-		return texts_are_inside(r->text, r->text_len, end);
-	}
-	case REC_IMAGE: {
-		const struct rec_image *r = (const void *)rec;
-
-		return r->path_len <= end - r->path;
-	}
-	case REC_FUNC_ENTRY_ARGS:
-	case REC_FUNC_EXIT_ARGS: {
-		const struct rec_func_args *r = (const void *)rec;
-
-		return values_are_sane(r->values, r->values_len, end, rec->kind == REC_FUNC_ENTRY_ARGS);
-	}
-	case REC_USDT:
-		return usdt_is_sane((const void *)rec, end);
-	case REC_EVENT:
-		return event_is_sane((const void *)rec, end);
-	case REC_CALLERS: {
-		const struct rec_callers *r = (const void *)rec;
-
-		return r->kernel <= CALLERS_KERNEL_MAX && r->user <= CALLERS_USER_MAX &&
-		       (r->kernel + r->user) * sizeof(r->ip[0]) <= (size_t)(end - (const char *)r->ip);
-	}
-	case REC_CUDA_ENTRY:
-		return cuda_entry_is_sane((const void *)rec, end);
-	case REC_CUDA_EXIT:
-		return ((const struct rec_cuda_exit *)rec)->func < CUDA_FUNCTIONS_MAX;
-	case REC_CUDA_LAUNCH:
-		return ((const struct rec_cuda_launch *)rec)->func < CUDA_FUNCTIONS_MAX;
-	case REC_CUDA_RETURN:
-		return (((const struct rec_cuda_return *)rec)->func & CUDA_RETURN_FUNC) < CUDA_FUNCTIONS_MAX;
-	case REC_CUDA_TIMES: {
-		const struct rec_cuda_times *r = (const void *)rec;
-
-		return r->count <= CUDA_TIMES_MAX && r->count * sizeof(r->time[0]) <= (size_t)(end - (const char *)r->time);
-	}
-	case REC_FILE: {
-		const struct rec_file *r = (const void *)rec;
-
-		return r->op > FILE_NONE && r->op < FILE_OPS && file_texts_are_sane(r->text, r->text_len, end);
-	}
-	case REC_EXEC: {
-		const struct rec_exec *r = (const void *)rec;
-
-		return r->args <= EXEC_BYTES_MAX && r->env <= EXEC_BYTES_MAX && file_texts_are_sane(r->text, r->text_len, end);
-	}
-	case REC_EXEC_PIECE: {
-		const struct rec_exec_piece *r = (const void *)rec;
-
-		return r->at <= 2 * EXEC_BYTES_MAX && r->len <= EXEC_PIECE_MAX && r->len <= end - r->bytes;
-	}
-	case REC_CUDA_IMAGE: {
-		const struct rec_cuda_image *r = (const void *)rec;
-
-		return r->func < CUDA_FUNCTIONS_MAX && r->end < CUDA_IMAGE_ENDS && r->at <= CUDA_IMAGE_MAX &&
-		       r->len <= CUDA_IMAGE_PIECE && r->len <= end - r->bytes;
-	}
-	case REC_CUDA_IMAGE_FILE:
-		return ((const struct rec_cuda_image_file *)rec)->func < CUDA_FUNCTIONS_MAX;
-	case REC_CUDA_GIVEN: {
-		const struct rec_cuda_given *r = (const void *)rec;
-
-		return r->func < CUDA_FUNCTIONS_MAX && r->count <= CUDA_GIVEN_MAX && r->at <= UINT32_MAX && r->total <= UINT32_MAX &&
-		       r->count * sizeof(r->handle[0]) <= (size_t)(end - (const char *)r->handle);
-	}
-	case REC_TASK_LOST:
-	case REC_LOST:
-		return counts_are_sane((const void *)rec);
-	default:
-		return true;
-	}
+	return !is_sane[rec->kind] || is_sane[rec->kind](rec, end);
 }
