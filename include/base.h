@@ -25,6 +25,31 @@
 /* DEFINE_CLEANUP(merge_destroy, struct merge *) makes merge_destroyp() for __cleanup(). */
 #define DEFINE_CLEANUP(fn, type)	static inline void fn##p(type *p) { if (*p) fn(*p); }
 
+/* Numbers at any address, in the machine's byte order. */
+static inline uint16_t get_u16(const void *at)
+{
+	uint16_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+static inline uint32_t get_u32(const void *at)
+{
+	uint32_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+static inline uint64_t get_u64(const void *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
 static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)

@@ -24,30 +24,6 @@ struct reader {
 	struct unpacker unpacker;
 };
 
-static uint16_t u16_at(const uint8_t *at)
-{
-	uint16_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
-static uint32_t u32_at(const uint8_t *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
-static uint64_t u64_at(const uint8_t *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
 /* ---- a kernel's list of attributes ---- */
 
 /*
@@ -78,7 +54,7 @@ static bool next_info(struct info *i, struct span *s)
 
 	if (s->len < len)
 		return false;
-	*i = (struct info){ s->at[0], s->at[1], u16_at(s->at + 2), s->at + 4 };
+	*i = (struct info){ s->at[0], s->at[1], get_u16(s->at + 2), s->at + 4 };
 	if (i->form < INFO_EMPTY || i->form > INFO_SIZED)
 		return false;
 	if (i->form == INFO_SIZED)
@@ -104,10 +80,10 @@ static void add_param(struct params *p, const struct info *i)
 		p->is_strange = true;
 		return;
 	}
-	at = u16_at(i->data + 6);
-	size = i->number == INFO_PARAM ? u32_at(i->data + 8) >> 18 : u16_at(i->data + 8);
+	at = get_u16(i->data + 6);
+	size = i->number == INFO_PARAM ? get_u32(i->data + 8) >> 18 : get_u16(i->data + 8);
 	p->count++;
-	p->highest = MAX(p->highest, u16_at(i->data + 4) + 1u);
+	p->highest = MAX(p->highest, get_u16(i->data + 4) + 1u);
 	p->bytes = MAX(p->bytes, at + size);
 }
 
@@ -273,9 +249,9 @@ static int read_regs(struct cubin *c)
 	if (!c->regs)
 		return -ENOMEM;
 	while (next_info(&i, &s))
-		if (i.number == INFO_REGS && i.form == INFO_SIZED && i.value == 8 && u32_at(i.data) < symbols &&
-		    u32_at(i.data + 4) <= UINT16_MAX)
-			c->regs[u32_at(i.data)] = u32_at(i.data + 4);
+		if (i.number == INFO_REGS && i.form == INFO_SIZED && i.value == 8 && get_u32(i.data) < symbols &&
+		    get_u32(i.data + 4) <= UINT16_MAX)
+			c->regs[get_u32(i.data)] = get_u32(i.data + 4);
 	return 0;
 }
 
@@ -372,17 +348,17 @@ static bool next_entry(struct entry *e, struct span *s)
 
 	if (s->len < ENTRY_BYTES)
 		return false;
-	header = u32_at(s->at + 4);
-	payload = u64_at(s->at + 8);
-	packed = u32_at(s->at + 16);
+	header = get_u32(s->at + 4);
+	payload = get_u64(s->at + 8);
+	packed = get_u32(s->at + 16);
 	if (header < ENTRY_BYTES || header > s->len || payload > s->len - header)
 		return false;
 	*e = (struct entry){
-		.kind = u16_at(s->at), .arch = u32_at(s->at + 28), .pack = pack_of(u64_at(s->at + 40)),
-		.unpacked = u64_at(s->at + 56), .span = { s->at + header, payload },
+		.kind = get_u16(s->at), .arch = get_u32(s->at + 28), .pack = pack_of(get_u64(s->at + 40)),
+		.unpacked = get_u64(s->at + 56), .span = { s->at + header, payload },
 	};
 	if (e->pack == PACK_NONE)
-		e->is_strange = e->unpacked || u64_at(s->at + 40) & (ENTRY_LZ4 | ENTRY_ZSTD);
+		e->is_strange = e->unpacked || get_u64(s->at + 40) & (ENTRY_LZ4 | ENTRY_ZSTD);
 	else
 		e->is_strange = packed > payload;
 	if (e->pack != PACK_NONE && !e->is_strange)
@@ -416,9 +392,9 @@ static int fatbin_kernels(struct reader *r, const uint8_t *image, size_t len)
 	struct entry e;
 	int err = 0;
 
-	if (len >= FATBIN_BYTES && u16_at(image + 6) >= FATBIN_BYTES && u16_at(image + 6) <= len) {
-		s = (struct span){ image + u16_at(image + 6), len - u16_at(image + 6) };
-		s.len = MIN(s.len, u64_at(image + 8));
+	if (len >= FATBIN_BYTES && get_u16(image + 6) >= FATBIN_BYTES && get_u16(image + 6) <= len) {
+		s = (struct span){ image + get_u16(image + 6), len - get_u16(image + 6) };
+		s.len = MIN(s.len, get_u64(image + 8));
 	}
 	for (unsigned n = 0; !err && n < CODE_ENTRIES_MAX && next_entry(&e, &s); n++)
 		err = tell_entry(r, &e);
@@ -432,7 +408,7 @@ int code_kernels(const void *image, size_t len, code_kernel_fn fn, void *ctx)
 
 	if (len >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
 		return cubin_kernels(&r, image, len, 0);
-	if (len < sizeof(uint32_t) || u32_at(image) != CODE_FATBIN_MAGIC)
+	if (len < sizeof(uint32_t) || get_u32(image) != CODE_FATBIN_MAGIC)
 		return ptx_kernels(image, len, fn, ctx);
 	err = fatbin_kernels(&r, image, len);
 	unpacker_clear(&r.unpacker);
@@ -452,8 +428,8 @@ uint64_t code_bytes(const void *head, size_t len)
 	uint64_t sections, segments;
 	Elf64_Ehdr h;
 
-	if (len >= FATBIN_BYTES && u32_at(head) == CODE_FATBIN_MAGIC)
-		return end_of(u64_at((const uint8_t *)head + 8), u16_at((const uint8_t *)head + 6));
+	if (len >= FATBIN_BYTES && get_u32(head) == CODE_FATBIN_MAGIC)
+		return end_of(get_u64((const uint8_t *)head + 8), get_u16((const uint8_t *)head + 6));
 	if (len < sizeof(h) || memcmp(head, ELFMAG, SELFMAG))
 		return 0;
 	memcpy(&h, head, sizeof(h));

@@ -88,22 +88,6 @@ static int read_all(int fd, uint64_t size, void **ret, size_t *len)
 	return 0;
 }
 
-static uint32_t get_u32(const uint8_t *from)
-{
-	uint32_t v;
-
-	memcpy(&v, from, sizeof(v));
-	return v;
-}
-
-static uint64_t get_u64(const uint8_t *from)
-{
-	uint64_t v;
-
-	memcpy(&v, from, sizeof(v));
-	return v;
-}
-
 /* The blocks of it; false: it is not whole. */
 static bool take_blocks(struct td_meta *m, const uint8_t *at, const uint8_t *end)
 {
