@@ -14,6 +14,7 @@
 #define WRAPPER_MAGIC	0x466243b1u	/* __fatBinC_Wrapper_t of fatbinary_section.h: magic, version, where the fatbin is */
 #define FATBIN_MAGIC	0xba55ed50u
 #define ELF_MAGIC	0x464c457fu
+#define VM_SHARED	0x8u
 #define PIECES_MAX	(CUDA_IMAGE_MAX / CUDA_IMAGE_PIECE + 2)
 
 const volatile bool cuda_images_wanted;
@@ -160,13 +161,14 @@ static long send_piece(__u32 i, struct code_image **image)
 
 /* ---- where it lies ---- */
 
+/* A private mapping that was written to has pages of its own: what is there need not be what the file has. */
 static long note_image_file(struct task_struct *task, struct vm_area_struct *vma, struct code_image **image)
 {
 	struct code_image *m = *image;
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	struct inode *inode;
 
-	if (!file)
+	if (!file || (!(BPF_CORE_READ(vma, vm_flags) & VM_SHARED) && BPF_CORE_READ(vma, anon_vma)))
 		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
 	m->file.start = BPF_CORE_READ(vma, vm_start);

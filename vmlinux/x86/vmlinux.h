@@ -155,6 +155,7 @@ struct vm_area_struct {
 	union {
 		const vm_flags_t vm_flags;
 	};
+	struct anon_vma *anon_vma;
 	long unsigned int vm_pgoff;
 	struct file *vm_file;
 };

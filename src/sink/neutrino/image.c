@@ -169,7 +169,7 @@ static int on_piece(struct nt_process *p, struct nt_image *i, const struct rec_c
 	if (r->end == CUDA_IMAGE_BROKEN)
 		return give_up(i, "it could not be read to its end");
 	if (r->end == CUDA_IMAGE_LONG)
-		return give_up(i, "it is longer than 1 MiB and lies in no file");
+		return give_up(i, "it is longer than 1 MiB and lies in no file as it is");
 	err = add_piece(i, r);
 	i->why = "its last piece was lost";
 	return err ?: r->end == CUDA_IMAGE_WHOLE ? end_image(p, i) : 0;

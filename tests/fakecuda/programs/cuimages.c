@@ -118,6 +118,17 @@ static const struct {
 	char code[MIB];
 } own = { 0xba55ed50u, 1, 16, MIB, "device code" };
 
+/* The program's copy of what it has mapped is another than the file, and may not be written to any more. */
+static char *changed(char *p, size_t len)
+{
+	char *page = (char *)((unsigned long)p / PAGE * PAGE);
+
+	must(!mprotect(page, len, PROT_READ | PROT_WRITE), "mprotect");
+	p[len / 2] ^= 1;
+	must(!mprotect(page, len, PROT_READ), "mprotect");
+	return p;
+}
+
 int main(int argc, char **argv)
 {
 	char *p;
@@ -136,6 +147,7 @@ int main(int argc, char **argv)
 	p = in_a_file(3 * MIB, 64, 3 * MIB);	/* the same again, elsewhere: one content */
 	give_whole(p, 3 * MIB, 1);
 	give(in_a_file(3 * MIB, 0, 1ul << 60), "long");
+	give(changed(in_a_file(3 * MIB, 0, 3 * MIB), 3 * MIB), "long");
 	give(fatbin(memory(2 * PAGE, 0, 0), 2 * PAGE, 3 * PAGE), "broken");
 	give("\1\2\3\4 is no image", "nothing");
 	fflush(stdout);
