@@ -63,11 +63,11 @@ static int record(const struct config *cfg, char **argv)
 {
 	struct recording_result result = {};
 
-	if (check_kernel())
-		return EXIT_RECORDER;
 	if (cfg->functions && cfg->libraries)
 		apart_go(argv);
 	launch_hold_signals(cfg);
+	if (check_kernel())
+		return EXIT_RECORDER;
 	want_files();
 	recording_run(cfg, &result);
 	if (result.has_command)

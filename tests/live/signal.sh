@@ -66,3 +66,16 @@ begin() {
 begin --signal SIGUSR1@trace_off
 does 7; tells USR1 'not recorded from here on'; does 20; over
 check "inherited as ignored" equal "$? $(report_calls it.data step)" "0 7"
+
+# A signal waits from the first moment on: before anything is loaded, and so before it can be read. (For functions recorder
+# begins once more, with other files; there is a moment before that.)
+mkfifo steps.in2
+"$RECORDER" -o it.data --no-functions --signal='SIGUSR1@finish' -- "$PROGRAMS/steps" < steps.in2 > steps.out 2> early.err &
+recorder=$!
+exec 5> steps.in2
+until ls -l /proc/$recorder/fd 2> /dev/null | grep -q bpf || ! kill -0 $recorder; do :; done
+blocked=$(sed -n 's/^SigBlk:\t//p' /proc/$recorder/status)
+check "SIGUSR1 is held while BPF is loaded" test $((0x$blocked >> ($(kill -l USR1) - 1) & 1)) = 1
+exec 5>&-
+wait $recorder
+check "and the recording goes on" equal $? 0
