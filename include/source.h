@@ -7,6 +7,7 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct config;
@@ -27,6 +28,8 @@ struct source_ops {
 	 * > 0 when returns must not be probed in a process that has it.
 	 */
 	int  (*mapped)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd);
+	/* All that was to be attached there is: who maps it from now on need not wait. @may: ... have its returns probed. */
+	void (*known)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, bool may);
 	/* @file was written to: let go of what is attached there, and remember nothing of it. */
 	void (*forget)(const struct probed *file);
 	/* Files were forgotten: attach again where attach() did by itself. */

@@ -248,6 +248,13 @@ static int tell_mapped(struct images *im, struct known *k, const struct image *i
 	return 0;
 }
 
+static void tell_known(struct images *im, const struct known *k, const struct image *img)
+{
+	for (const struct source_ops *const *s = sources; *s; s++)
+		if ((*s)->known)
+			(*s)->known(im->bpf, im->cfg, img, !k->forbids_returns);
+}
+
 /* A stripped file is read again with its debug file. One that is none, or kills the child, changes nothing. */
 static void read_debug_file(struct images *im, int proc, struct image **img, int fd, const char *path)
 {
@@ -307,6 +314,8 @@ static int probe_image(struct images *im, int proc, struct known *k, struct imag
 	err = err ?: tell_mapped(im, k, img, fd);
 	err = err ?: attach_sources(im, img, fd);
 	gate_attaching(false);
+	if (!err)
+		tell_known(im, k, img);
 	return err;
 }
 
@@ -388,6 +397,8 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 		gate_attaching(true);
 		err = err ?: tell_mapped(im, k, img, fd);
 		gate_attaching(false);
+		if (!err)
+			tell_known(im, k, img);
 	}
 	forbids_returns = k->forbids_returns;
 	err = err ?: list_needed(im, proc, img);

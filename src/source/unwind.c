@@ -241,10 +241,7 @@ static void note_forbidding(const struct image *img)
 
 static int unwind_mapped(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
-	struct gate_file file = {
-		.ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime,
-	};
-	__u32 may = !wants_returns(cfg) || unwind_is_safe(img);
+	bool may = !wants_returns(cfg) || unwind_is_safe(img);
 
 	if (!bpf || !wants_probes(cfg))
 		return 0;
@@ -252,9 +249,19 @@ static int unwind_mapped(struct recorder_bpf *bpf, const struct config *cfg, con
 		may = guard(bpf, img, fd);
 	if (!may)
 		note_forbidding(img);
-	if (bpf_map_update_elem(bpf_map__fd(bpf->maps.returns_files), &file, &may, BPF_ANY))
-		detail("cannot note what '%s' holds: %s", img->path, strerror(errno));
 	return !may;
+}
+
+static void unwind_known(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, bool may)
+{
+	struct gate_file file = {
+		.ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime,
+	};
+	__u32 value = may;
+
+	if (bpf && wants_probes(cfg) &&
+	    bpf_map_update_elem(bpf_map__fd(bpf->maps.returns_files), &file, &value, BPF_ANY))
+		detail("cannot note what '%s' holds: %s", img->path, strerror(errno));
 }
 
 static void unwind_detach(void)
@@ -293,6 +300,7 @@ const struct source_ops source_unwind = {
 	.plan	 = unwind_plan,
 	.attach	 = unwind_attach,
 	.mapped	 = unwind_mapped,
+	.known	 = unwind_known,
 	.forget	 = unwind_forget,
 	.detach	 = unwind_detach,
 	.summary = unwind_summary,
