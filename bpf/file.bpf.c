@@ -9,6 +9,7 @@
  * A record is put together in the CPU's scratch, which one task at a time may have: on a
  * kernel whose tracepoints can be preempted a second one there is counted as lost.
  */
+#include "path.bpf.h"
 #include "walk.bpf.h"
 #include "fileplan.h"
 
@@ -205,17 +206,9 @@ __noinline int file_walk(__u64 dentry, __u64 mnt, __u32 what)
 	return 0;
 }
 
-/* The file of descriptor @fd, as a number; 0: none now. */
 static __noinline __u64 file_of(__s32 fd)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	__u64 file = 0;
-
-	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
-		return 0;
-	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
-	return file;
+	return file_at_fd(fd);
 }
 
 static __always_inline void file_path(__u64 file, __u32 what)

@@ -72,18 +72,39 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	return 0;
 }
 
+#define SEE_TRIES	256	/* some 20 us */
+#define EBUSY		16
+
+struct seen {
+	__u64	addr, file;
+};
+
 static long note_file(struct task_struct *task, struct vm_area_struct *vma, __u64 *file)
 {
 	BPF_CORE_READ_INTO(file, vma, vm_file);	/* read, not loaded: a number, as a global function takes it */
 	return 0;
 }
 
-__noinline int send_image_at(__u64 addr, __u32 at, __u64 len, __u64 offset)
+/* bpf_find_vma() only tries to get the memory map's lock, which whoever sets probes in there has now and then. */
+static long see_file(__u32 try, struct seen **seen)
 {
 	__u64 file = 0;
+	long err = bpf_find_vma(bpf_get_current_task_btf(), (*seen)->addr, note_file, &file, 0);
 
-	bpf_find_vma(bpf_get_current_task_btf(), addr, note_file, &file, 0);
-	return send_image(file, at, addr, len, offset);
+	(*seen)->file = file;
+	return err != -EBUSY;
+}
+
+__noinline int send_image_at(__u64 addr, __u32 at, __u64 len, __u64 offset, __s32 fd)
+{
+	struct seen seen = { addr }, *s = &seen;
+
+	bpf_loop(SEE_TRIES, see_file, &s, 0);
+	if (!seen.file)
+		seen.file = file_at_fd(fd);
+	if (!seen.file)
+		return returns_map_unseen();
+	return send_image(seen.file, at, addr, len, offset);
 }
 
 char LICENSE[] SEC("license") = "GPL";

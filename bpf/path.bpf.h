@@ -27,8 +27,22 @@ int image_fill(struct image_scratch *s, __u64 file);
  */
 int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 offset);
 
-/* The file mapped at @addr in the current task, sent as above; nothing when there is none. */
-int send_image_at(__u64 addr, __u32 at, __u64 len, __u64 offset);
+/* The file mapped at @addr in the current task, sent as above; where that cannot be told, the one at @fd. */
+#define NO_FD	(-1)
+int send_image_at(__u64 addr, __u32 at, __u64 len, __u64 offset, __s32 fd);
+
+/* The file of descriptor @fd, as a number; 0: none now. */
+static __always_inline __u64 file_at_fd(__s32 fd)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	__u64 file = 0;
+
+	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
+	return file;
+}
 
 #define AT_PHDR		3
 #define AT_BASE		7

@@ -111,6 +111,20 @@ __noinline int returns_map(__u64 ino, __u32 dev, __u32 gen, __u64 size, __u64 ct
 	return 0;
 }
 
+__noinline int returns_map_unseen(void)
+{
+	struct process_state *p = my_process();
+
+	if (!p)
+		return 0;
+	p->is_wanted = 1;
+	__sync_fetch_and_add(&p->unknown, 1);
+	__sync_fetch_and_add(&p->mapped, 1);
+	if (p->returns_probed)
+		decide(p, false);
+	return 0;
+}
+
 __noinline int returns_known(void)
 {
 	struct process_state *p = my_process();

@@ -19,6 +19,8 @@ extern volatile __u64 returns_epoch;
 int returns_exec(void);
 /* It has mapped a file with code, told as struct gate_file tells it. */
 int returns_map(__u64 ino, __u32 dev, __u32 gen, __u64 size, __u64 ctime);
+/* It has mapped one that could not be told. */
+int returns_map_unseen(void);
 /* Nothing more is mapped for now: what is known decides. */
 enum returns_known {
 	RETURNS_MAY,

@@ -329,7 +329,7 @@ static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
 
 	syscall_args(regs, arg);
 	if (arg[2] & PROT_EXEC && !(arg[3] & MAP_ANONYMOUS) && (__u64)ret < -4095ull)
-		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5]);
+		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5], arg[4]);
 }
 
 /* Instead of sys_exit where no system call is recorded, but what is mapped must be seen. */

@@ -110,7 +110,7 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 	read_auxv(task->mm, &phdr, &base);
 	send_image((__u64)BPF_CORE_READ(task, mm, exe_file), IMAGE_PHDR, phdr, 0, 0);
 	if (base)
-		send_image_at(base, IMAGE_BASE, 0, 0);
+		send_image_at(base, IMAGE_BASE, 0, 0, NO_FD);
 	else
 		returns_known();		/* a static program maps nothing more */
 	return 0;
