@@ -63,7 +63,7 @@ struct {
 	__type(value, struct gate_slot);
 } gate_slots SEC(".maps");
 
-/* __u32: the slots the agent is asked to serve. */
+/* __u32, to the agent: a slot to serve; GATE_SLOTS: look at those who wait for GATE_EXEC. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 64 * 1024);
@@ -167,6 +167,15 @@ static __always_inline void give_way_to_probes(void)
 	bpf_copy_from_user_task(&word, sizeof(word), (void *)8, bpf_get_current_task_btf(), 0);
 }
 
+/* Who waits so long may be in the way of what it waits for: ask the agent to look at those who wait. */
+static __always_inline void call_agent(struct gate_slot *s)
+{
+	__u32 none = GATE_SLOTS;
+
+	s->cursor = 0;
+	bpf_ringbuf_output(&gate_requests, &none, sizeof(none), BPF_RB_FORCE_WAKEUP);
+}
+
 /* A turn of waiting: look often, give way now and then. */
 static long wait_turn(__u32 i, struct gate_slot **slot)
 {
@@ -174,6 +183,8 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	__u64 now = bpf_ktime_get_ns();
 
 	if (now > s->next_way) {
+		if (s->cursor && now > s->cursor)
+			call_agent(s);
 		if (give_way(s->sp))
 			return 1;
 		s->next_way = bpf_ktime_get_ns() + (gate_attaching ? GIVE_WAY_RARELY_NS : GIVE_WAY_NS);
@@ -186,7 +197,10 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	return is_deserted(s) || now > s->until + (gate_serving ? GATE_SERVE_NS : 0);
 }
 
-/* Wait until the slot is DONE or FAILED, then free it. FREE: it took too long, or the task is dying. */
+/*
+ * Wait until the slot is DONE or FAILED, then free it. FREE: it took too long, or the task is dying.
+ * HELD: nothing of the task's own code runs before it was served, and the slot is the agent's.
+ */
 static __noinline __u32 gate_wait(struct gate_slot *s, __u64 timeout)
 {
 	__u32 state;
@@ -195,11 +209,14 @@ static __noinline __u32 gate_wait(struct gate_slot *s, __u64 timeout)
 		return GATE_FREE;
 	s->next_way = bpf_ktime_get_ns() + FIRST_WAY_NS;
 	s->until = s->next_way + timeout;
+	s->cursor = s->kind == GATE_EXEC ? s->next_way + GATE_CALL_NS : 0;
 	for (int i = 0; i < WAIT_ROUNDS && bpf_loop(WAIT_TURNS, wait_turn, &s, 0) == WAIT_TURNS; i++)
 		;
 	if (gate_move(s, GATE_WAITING, GATE_FREE) || gate_move(s, GATE_SERVING, GATE_LEFT))
 		return GATE_FREE;
 	state = *(volatile __u32 *)&s->state;
+	if (state >= GATE_HELD)
+		return GATE_HELD;
 	gate_move(s, state, GATE_FREE);
 	return state;
 }
@@ -373,7 +390,7 @@ static __noinline bool is_known_file(void)
 
 /*
  * Tell the control thread of the task at the slot, and wait: GATE_DONE is its yes, GATE_FAILED its no, GATE_FREE
- * that there was no answer. The notice is made in the ring itself.
+ * or GATE_GIVEN_UP that there was none, GATE_HELD that it comes before the task runs on. The notice is made in the ring itself.
  */
 static __noinline __u32 ask_control(__u32 at, __u32 what)
 {
@@ -393,6 +410,8 @@ static __noinline __u32 ask_control(__u32 at, __u32 what)
 	n->pid = s->pid;
 	n->tid = s->tid;
 	n->what = what;
+	n->root_pid = bpf_get_current_pid_tgid() >> 32;
+	n->mapped = what == GATE_MAPPED ? returns_mapped() : 0;
 	n->pad = 0;
 	my_file(&n->file);
 	gate_move(s, GATE_TAKEN, GATE_WAITING);
@@ -401,6 +420,11 @@ static __noinline __u32 ask_control(__u32 at, __u32 what)
 	if (answer == GATE_FREE)
 		gate_exec_open = false;	/* who serves is held up: until he is back nobody else waits for him */
 	return answer;
+}
+
+static __always_inline bool is_answer(__u32 state)
+{
+	return state != GATE_FREE && state != GATE_GIVEN_UP;
 }
 
 /*
@@ -439,7 +463,7 @@ int exec_call(struct pt_regs *ctx)
 		return 0;
 	}
 	__sync_fetch_and_add(&gate_execs, 1);
-	if (ask_control(at, GATE_EXEC_CALL) != GATE_DONE)
+	if (!is_answer(ask_control(at, GATE_EXEC_CALL)))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
@@ -460,7 +484,7 @@ int exec_gate(struct pt_regs *ctx)
 	at = gate_take(GATE_EXEC, user_sp(ctx));
 	s = bpf_map_lookup_elem(&gate_slots, &at);
 	__sync_fetch_and_add(&gate_execs, 1);
-	if (!s || ask_control(at, GATE_EXECED) != GATE_DONE)
+	if (!s || !is_answer(ask_control(at, GATE_EXECED)))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
@@ -477,8 +501,21 @@ static __noinline bool ask_for_returns(__u64 sp)
 	__u32 mapped = returns_mapped(), at = gate_exec_open ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
 	__u32 answer = at < GATE_SLOTS ? ask_control(at, GATE_MAPPED) : GATE_FREE;
 
-	returns_answer(answer != GATE_FREE, answer == GATE_DONE, mapped);
+	if (answer != GATE_HELD)
+		returns_answer(is_answer(answer), answer == GATE_DONE, mapped);
 	return answer == GATE_DONE;
+}
+
+/* What returns_answer() is told of a task that does not wait for it in here. */
+struct gate_answer {
+	__u32	pid;		/* as the initial PID namespace counts */
+	__u32	may, mapped;
+};
+
+SEC("?syscall")
+int gate_settle(struct gate_answer *a)
+{
+	return returns_tell(a->pid, a->may, a->mapped);
 }
 
 /*

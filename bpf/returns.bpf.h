@@ -38,6 +38,8 @@ int returns_wanted(void);
 int returns_mapped(void);
 /* Whoever was asked has answered, if @is_answered; nothing new was mapped since returns_mapped() said @mapped. */
 int returns_answer(bool is_answered, bool may, __u32 mapped);
+/* The same of process @pid. */
+int returns_tell(__u32 pid, bool may, __u32 mapped);
 /* The process @pid was found running: nothing of what it has mapped was looked at. */
 int returns_found(__u32 pid);
 /* All that it had mapped was looked at since. Returns 1 if that settles it, 0 if more was mapped meanwhile. */

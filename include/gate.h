@@ -11,7 +11,7 @@
  *		later throw has to be served, also after recorder was killed.
  * GATE_EXEC	I am to run a file, or have mapped one, that you do not know: look
  *		at it before I run on. Served by the control thread: gate_fd(),
- *		gate_serve().
+ *		gate_serve(). The agent may have the task sleep meanwhile: src/source/hold.h.
  *
  * The first part is shared with BPF.
  */
@@ -24,12 +24,13 @@
 #endif
 
 #define GATE_FRAMES	64	/* return probes the kernel keeps open for a task: MAX_URETPROBE_DEPTH */
-#define GATE_EXEC_SLOTS	64	/* the first slots are for GATE_EXEC, so that they never take those of GATE_WRITE */
-#define GATE_SLOTS	320
+#define GATE_EXEC_SLOTS	256	/* the first slots are for GATE_EXEC, so that they never take those of GATE_WRITE */
+#define GATE_SLOTS	512
 
 #define GATE_WRITE_NS	10000000000ull	/* the longest wait for each; nobody waits so long while somebody serves */
 #define GATE_EXEC_NS	5000000000ull
 #define GATE_SERVE_NS	25000000000ull	/* longer by this while one is served: a C library has thousands of functions */
+#define GATE_CALL_NS	1000000ull	/* of a wait for GATE_EXEC before the agent is asked whether the task should rather sleep */
 
 enum gate_kind {
 	GATE_NONE,
@@ -42,10 +43,15 @@ enum gate_state {
 	GATE_FREE,		/* B -> TAKEN */
 	GATE_TAKEN,		/* being filled in; B -> WAITING, or back to FREE */
 	GATE_WAITING,		/* U -> SERVING; B -> FREE when it gives up */
-	GATE_SERVING,		/* U -> DONE or FAILED; B -> LEFT when it gives up */
+	GATE_SERVING,		/* U -> DONE, FAILED, GIVEN_UP or HELD; B -> LEFT when it gives up */
 	GATE_LEFT,		/* its task is gone, it may still be written to; U -> FREE */
 	GATE_DONE,		/* B -> FREE */
 	GATE_FAILED,		/* B -> FREE */
+	GATE_GIVEN_UP,		/* GATE_EXEC: the agent has it go on unserved; B -> FREE */
+
+	/* GATE_EXEC: the agent has the task stop as soon as it leaves the program, and run on when it was served. */
+	GATE_HELD,		/* control thread -> LET_GO; agent -> FREE when it lets the task go unserved */
+	GATE_LET_GO,		/* agent -> FREE */
 };
 
 struct gate_word {
@@ -65,7 +71,7 @@ struct gate_slot {
 	__u64		sp;		/* of the task at the gate */
 	__u64		until;		/* ns, CLOCK_MONOTONIC: when it gives up */
 	__u64		next_way;	/* when it gives way next */
-	__u64		cursor;		/* where it is in the kernel's list */
+	__u64		cursor;		/* GATE_WRITE: where it is in the kernel's list; GATE_EXEC: when it asks the agent, 0: it has */
 	__u64		trampoline;
 	__u64		seen;		/* a word of the task's memory */
 
@@ -96,12 +102,13 @@ struct gate_notice {
 	__u32		 slot, ticket;
 	__u32		 pid, tid;	/* in recorder's PID namespace */
 	__u32		 what;		/* enum gate_what */
-	__u32		 pad;
+	__u32		 root_pid;	/* in the initial PID namespace */
+	__u32		 mapped, pad;	/* GATE_MAPPED: returns_mapped() */
 	struct gate_file file;		/* /proc/PID/exe */
 };
 
 _Static_assert(sizeof(struct gate_slot) == 72 + 24 * GATE_FRAMES, "no holes");
-_Static_assert(sizeof(struct gate_notice) == 56, "no holes");
+_Static_assert(sizeof(struct gate_notice) == 64, "no holes");
 
 #ifndef __bpf__
 

@@ -1,5 +1,5 @@
 /*
- * agent.c - the small process that writes into the memory of tasks at a gate.
+ * agent.c - the small process that writes into the memory of tasks at a gate, and stops those that are in the way.
  *
  * What it needs (the ring of requests, the slots, the iterator that counts the
  * tasks with a return probe open) is made before the fork, so that after it
@@ -28,6 +28,7 @@
 #include "log.h"
 #include "process.h"
 #include "recorder.skel.h"
+#include "source/hold.h"
 #include "source/seat.h"
 
 #define LOOK_MS		1000	/* between looks at all slots, for a request that found no room in its ring */
@@ -58,7 +59,8 @@ struct serving {
 	struct gate_slot   *slot;	/* GATE_SLOTS, shared with BPF */
 	struct ring_buffer *requests;
 	volatile __u64	   *hijacked;	/* counted by a read of the iterator */
-	volatile bool	   *exec_open;	/* BPF's gate_exec_open */
+	struct holder	    holder;
+	bool		    is_holding;
 	int		    iterator;	/* link; -1: cannot count */
 	int		    requests_fd;
 	int		    socket;
@@ -83,14 +85,18 @@ static int serving_open(struct serving *s, struct recorder_bpf *bpf)
 
 	*s = (struct serving){
 		.iterator = -1, .socket = -1,
-		.hijacked = &bpf->bss->gate_hijacked, .exec_open = &bpf->data->gate_exec_open,
+		.hijacked = &bpf->bss->gate_hijacked,
+		.holder = {
+			.exec_open = &bpf->data->gate_exec_open, .timeouts = &bpf->bss->gate_exec_timeouts,
+			.server = process_proc_is_ours() ? getpid() : 0, .cpus = sysconf(_SC_NPROCESSORS_ONLN),
+		},
 	};
 	s->requests_fd = bpf_map__fd(bpf->maps.gate_requests);
 	p = mmap(NULL, GATE_SLOTS * sizeof(*s->slot), PROT_READ | PROT_WRITE, MAP_SHARED,
 		 bpf_map__fd(bpf->maps.gate_slots), 0);
 	if (p == MAP_FAILED)
 		return -errno;
-	s->slot = p;
+	s->slot = s->holder.slot = p;
 	s->requests = ring_buffer__new(s->requests_fd, serve, s, NULL);
 	if (!s->requests)
 		return -errno;
@@ -121,6 +127,7 @@ static int serve(void *ctx, void *data, size_t len)
 
 	if (len >= sizeof(at) && at < GATE_SLOTS)
 		serve_slot(&s->slot[at]);
+	s->is_holding = s->is_holding || at == GATE_SLOTS;
 	return 0;
 }
 
@@ -195,7 +202,7 @@ static void hear(struct serving *s)
 	if (n > 0)
 		return;
 	s->is_alone = true;
-	*s->exec_open = false;		/* nobody is left to serve those who wait at an exec */
+	*s->holder.exec_open = false;	/* nobody is left to serve those who wait at an exec */
 }
 
 static void serve_until_done(struct serving *s)
@@ -208,10 +215,14 @@ static void serve_until_done(struct serving *s)
 
 	for (;;) {
 		fds[1].revents = 0;
-		poll(fds, s->is_alone ? 1 : 2, s->is_alone ? LEAVE_MS : LOOK_MS);
+		poll(fds, s->is_alone ? 1 : 2, s->is_holding ? HOLD_TURN_MS : s->is_alone ? LEAVE_MS : LOOK_MS);
 		ring_buffer__consume(s->requests);
 		if (fds[1].revents)
 			hear(s);
+		if (s->is_holding) {
+			s->is_holding = hold_turn(&s->holder);
+			continue;
+		}
 		if (fds[0].revents)
 			continue;
 		serve_all(s);
@@ -287,7 +298,7 @@ int agent_start(struct agent **ret, struct recorder_bpf *bpf)
 	if (err) {
 		serving_close(&s);
 		free(a);
-		return fail(err, "cannot start the agent that return probes need");
+		return fail(err, "cannot start the agent that user functions need");
 	}
 	s.socket = pair[1];
 	pid = fork();

@@ -1,5 +1,5 @@
 /*
- * agent.h - the small process that writes into the memory of tasks at a gate.
+ * agent.h - the small process that writes into the memory of tasks at a gate, and stops those that are in the way (hold.h).
  *
  * It is apart from recorder because it must be able to outlive it. A return
  * probe's trampoline stays on a task's stack until that function returns; if

@@ -37,6 +37,7 @@
 
 #define FILES_MAX	32	/* with a gate: dynamic linkers, C libraries; 64-bit, 32-bit, of containers */
 #define SEGMENTS_MAX	64
+#define SERVING_MAX_MS	100	/* for the agent, which runs ahead of all, to make up its mind */
 #define C_LIBRARY	"libc.so.6"
 
 static struct {
@@ -73,6 +74,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.exec_call);
 	plan_program(bpf->progs.maps_gate);
+	bpf_program__set_autoload(bpf->progs.gate_settle, true);
 	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
 	bpf->rodata->cuda_wanted = cfg->cuda;
@@ -96,21 +98,39 @@ static bool move(struct gate_slot *s, __u32 from, __u32 to)
 	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
+/* What the BPF program could not say for a task that left it. */
+static void settle(const struct gate_notice *n, bool may)
+{
+	struct { __u32 pid, may, mapped; } answer = { n->root_pid, may, n->mapped };	/* struct gate_answer */
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &answer, .ctx_size_in = sizeof(answer));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(gate.bpf->progs.gate_settle), &opts))
+		detail("gate: process %u cannot be told whether its returns are probed: %s", n->pid, strerror(errno));
+}
+
 /* Let the task of @n go on, unless it has gone already. */
 static void release(const struct gate_notice *n, enum gate_state answer)
 {
 	struct gate_slot *s = &gate.slot[n->slot];
 
-	if (s->ticket == n->ticket)
-		move(s, GATE_WAITING, answer);
+	if (__atomic_load_n(&s->ticket, __ATOMIC_SEQ_CST) != n->ticket)
+		return;
+	for (int i = 0; i < SERVING_MAX_MS && !move(s, GATE_WAITING, answer) && s->state == GATE_SERVING; i++)
+		usleep(1000);		/* the agent makes it GATE_HELD */
+	if (s->state != GATE_HELD)
+		return;
+	if (n->what == GATE_MAPPED)
+		settle(n, answer == GATE_DONE);
+	move(s, GATE_HELD, GATE_LET_GO);
 }
 
-/* Only its task frees a slot, so while this is true the numbers in @n are that task's. */
+/* Only its task or the agent, which holds that task, frees a slot: while this is true the numbers in @n are that task's. */
 static bool is_waiting(const struct gate_notice *n)
 {
 	const struct gate_slot *s = &gate.slot[n->slot];
+	__u32 state = __atomic_load_n(&s->state, __ATOMIC_SEQ_CST);
 
-	return __atomic_load_n(&s->state, __ATOMIC_SEQ_CST) == GATE_WAITING &&
+	return (state == GATE_WAITING || state == GATE_SERVING || state == GATE_HELD) &&
 	       __atomic_load_n(&s->ticket, __ATOMIC_SEQ_CST) == n->ticket;
 }
 

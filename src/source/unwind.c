@@ -166,6 +166,12 @@ static int attach_file(struct recorder_bpf *bpf, int fd, const struct sites *s)
 	return err ?: attach_sites(bpf->progs.unwind_end, path, s->end, s->ends);
 }
 
+/* It also looks after those who wait at an exec. */
+static bool needs_agent(const struct config *cfg)
+{
+	return wants_probes(cfg) && kernel_has(HAVE_UPROBE_SLEEPABLE);
+}
+
 static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	struct bpf_program *progs[] = { bpf->progs.unwind_begin, bpf->progs.unwind_end };
@@ -173,10 +179,10 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 	bpf->rodata->returns_when = cfg->returns;
 	unwind.is_off = !wants_returns(cfg) || !unwind_possible();
+	bpf_program__set_autoload(bpf->progs.hijacked_tasks, needs_agent(cfg));
 	if (unwind.is_off)
 		return 0;
 	bpf->rodata->gate_can_write = kernel_has(HAVE_WRITE_USER);
-	bpf_program__set_autoload(bpf->progs.hijacked_tasks, true);
 	bpf_program__set_autoload(bpf->progs.gate_fork, true);
 	for (size_t i = 0; i < ARRAY_SIZE(progs); i++) {
 		bpf_program__set_autoload(progs[i], true);
@@ -188,16 +194,17 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	(void)cfg;
-	if (unwind.is_off)
-		return 0;
+	int err = needs_agent(cfg) ? agent_start(&unwind.agent, bpf) : 0;
+
+	if (err || unwind.is_off)
+		return err;
 	if (!ownstack_has(bpf->progs.unwind_begin) || !ownstack_has(bpf->progs.unwind_end)) {
 		warn("returns are not probed: the programs that unwinding needs were built with too much stack");
 		unwind.is_off = true;
 		return 0;
 	}
 	unwind.failed = &bpf->bss->unwind_failed;
-	return agent_start(&unwind.agent, bpf);
+	return 0;
 }
 
 static void unwind_forget(const struct probed *file)

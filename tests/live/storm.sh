@@ -1,0 +1,85 @@
+# storm.sh - many tasks wait at the gate at one moment: none is late, none is harmed, and none waits for a recorder that cannot come.
+# limit: 200
+. "$LIVE/lib.sh"
+program uselib && program cudriver fakecuda || exit 0
+
+at_once=40
+# COMMAND... so often at once; what each says, and its status.
+cat > storm << 'END'
+touch begun
+until [ -e go ]; do sleep 0.05; done
+for ((i = 0; i < $1; i++)); do { "${@:2}" > out.$i 2>&1; echo $? > status.$i; } & done
+wait
+touch ended
+END
+again() { rm -f begun go ended out.* status.*; }
+all_well() { equal "$(cat status.* | sort | uniq -c | tr -s ' ')" " $1 0"; }
+late() { said "$1" | grep -E 'began before|not answered'; }
+
+touch go
+record all.data --no-syscalls --functions='*@libcounted*' -- bash storm $at_once "$PROGRAMS/uselib"
+check "$at_once programs with a library end well" all_well $at_once
+cat out.* | grep '^calls counted' > all.out
+check "each has all its calls" truth all.data all.out
+check "none was late" equal "$(late all.data)" ""
+
+again; touch go
+export LD_LIBRARY_PATH="$PROGRAMS/fakecuda"
+cuda=(--cuda --no-functions --no-syscalls --format neutrino)
+calls() { said "$1" | sed -n 's/.* \([0-9]*\) CUDA calls.*/\1/p'; }
+record onecuda "${cuda[@]}" -- "$PROGRAMS/cudriver" > one.out
+record allcuda "${cuda[@]}" -- bash storm $at_once "$PROGRAMS/cudriver"
+check "$at_once programs with a CUDA driver end well" all_well $at_once
+check "each has all its CUDA calls" equal "$(calls allcuda)" $(($(calls onecuda) * at_once))
+check "none of these was late" equal "$(late allcuda)" ""
+
+if command -v strace > /dev/null; then
+	again; touch go
+	record traced "${cuda[@]}" -- bash storm 8 strace -f -o /dev/null "$PROGRAMS/cudriver"
+	check "tracees of another tracer end well" all_well 8
+	# Nobody else can stop them. Where they would be in the way they go on, and that is said.
+	check "and have all their CUDA calls, or it is said" \
+		[ "$(calls traced)" = $(($(calls onecuda) * 8)) -o -n "$(late traced)" ]
+else
+	skip "tracees of another tracer" "strace is not there"
+fi
+
+# The processes that read executable files, stopped: whoever asks waits.
+readers() { for p in $(pgrep -P "$1"); do [ "/proc/$p/exe" -ef "$RECORDER" ] && echo "$p" $(pgrep -P "$p"); done; }
+# waiting N: so many wait for them.
+waiting() {
+	rm -rf wait.data
+	"$RECORDER" -o wait.data "${cuda[@]}" -- bash storm $1 "$PROGRAMS/cudriver" 2> wait.data.err &
+	recorder=$!
+	for ((i = 0; i < 200; i++)); do [ -e begun ] && break; sleep 0.05; done
+	kill -STOP $(readers $recorder)
+	touch go
+	for ((i = 0; i < 100; i++)); do
+		[ "$(held)" -gt 0 ] && break
+		sleep 0.05
+	done
+}
+held() { grep -ls '^State:.*tracing stop' $(pgrep -f "$PROGRAMS/cudriver" | sed 's,.*,/proc/&/status,') | wc -l; }
+until_ended() { for ((i = 0; i < 60; i++)); do [ -e ended ] && break; sleep 0.05; done; }
+
+again; waiting 8
+check "who waits for long sleeps" [ "$(held)" -gt 0 ]
+kill -9 $recorder
+wait $recorder 2> /dev/null
+until_ended
+check "recorder killed: they run on, and well" all_well 8
+
+again; waiting 8
+kill -STOP $recorder
+until_ended
+check "recorder stopped: they run on, and well" all_well 8
+kill -CONT $recorder
+kill -CONT $(readers $recorder)
+wait $recorder
+check "and that they were late is said" [ -n "$(late wait.data)" ]
+
+again; waiting 1
+pkill -9 -x recorder-agent -n
+kill -CONT $(readers $recorder)
+wait $recorder
+check "the agent killed: it runs on, and well" all_well 1
