@@ -506,12 +506,7 @@ static __noinline bool ask_for_returns(__u64 sp)
 	return answer == GATE_DONE;
 }
 
-/* What returns_answer() is told of a task that does not wait for it in here. */
-struct gate_answer {
-	__u32	pid;		/* as the initial PID namespace counts */
-	__u32	may, mapped;
-};
-
+/* What returns_answer() is told of a task that waits in here. */
 SEC("?syscall")
 int gate_settle(struct gate_answer *a)
 {

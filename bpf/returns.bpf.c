@@ -90,6 +90,18 @@ __noinline int returns_exec(void)
 	return 0;
 }
 
+/* A file that was looked at and keeps return probes away, or one that was not. */
+static __always_inline void note_mapped(struct process_state *p, bool is_known)
+{
+	if (is_known)
+		p->is_forbidden = 1;
+	else
+		__sync_fetch_and_add(&p->unknown, 1);
+	__sync_fetch_and_add(&p->mapped, 1);
+	if (p->returns_probed)
+		decide(p, false);
+}
+
 __noinline int returns_map(__u64 ino, __u32 dev, __u32 gen, __u64 size, __u64 ctime)
 {
 	struct gate_file file = { .ino = ino, .dev = dev, .gen = gen, .size = size, .ctime = ctime };
@@ -101,13 +113,7 @@ __noinline int returns_map(__u64 ino, __u32 dev, __u32 gen, __u64 size, __u64 ct
 	may = bpf_map_lookup_elem(&returns_files, &file);
 	if (may && *may)
 		return 0;
-	if (may)
-		p->is_forbidden = 1;
-	else
-		__sync_fetch_and_add(&p->unknown, 1);
-	__sync_fetch_and_add(&p->mapped, 1);
-	if (p->returns_probed)
-		decide(p, false);
+	note_mapped(p, may != NULL);
 	return 0;
 }
 
@@ -118,10 +124,7 @@ __noinline int returns_map_unseen(void)
 	if (!p)
 		return 0;
 	p->is_wanted = 1;
-	__sync_fetch_and_add(&p->unknown, 1);
-	__sync_fetch_and_add(&p->mapped, 1);
-	if (p->returns_probed)
-		decide(p, false);
+	note_mapped(p, false);
 	return 0;
 }
 

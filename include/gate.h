@@ -110,7 +110,24 @@ struct gate_notice {
 _Static_assert(sizeof(struct gate_slot) == 72 + 24 * GATE_FRAMES, "no holes");
 _Static_assert(sizeof(struct gate_notice) == 64, "no holes");
 
+/* GATE_MAPPED, and the task was held: the answer. */
+struct gate_answer {
+	__u32	pid;			/* gate_notice.root_pid */
+	__u32	may, mapped;
+};
+
 #ifndef __bpf__
+
+/* Whoever waits, serves and holds moves a slot on by these alone. False: it is not in @from. */
+static inline bool gate_move(struct gate_slot *s, __u32 from, __u32 to)
+{
+	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static inline __u32 gate_state(const struct gate_slot *s)
+{
+	return __atomic_load_n(&s->state, __ATOMIC_SEQ_CST);
+}
 
 /*
  * The control thread's side of GATE_EXEC. The gates themselves are set by

@@ -98,7 +98,8 @@ int process_folder(int pidfd)
 	return fd;
 }
 
-pid_t process_parent(pid_t pid)
+/* The third and fourth field of proc(5)'s stat. */
+static bool read_stat(pid_t pid, char *state, pid_t *parent)
 {
 	char path[32], text[512], *at;
 	ssize_t n;
@@ -107,8 +108,22 @@ pid_t process_parent(pid_t pid)
 	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	text[MAX(n, 0)] = '\0';
-	at = strrchr(text, ')');	/* the name before it may hold anything: proc(5) */
-	return at && sscanf(at, ") %*c %d", &pid) == 1 ? pid : 0;
+	at = strrchr(text, ')');	/* the name before it may hold anything */
+	return at && sscanf(at, ") %c %d", state, parent) == 2;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	char state;
+
+	return read_stat(pid, &state, &pid) ? pid : 0;
+}
+
+bool process_is_stopped(pid_t pid)
+{
+	char state;
+
+	return read_stat(pid, &state, &pid) && state == 'T';
 }
 
 static pid_t helper[8];		/* the last that were started; others have ended */

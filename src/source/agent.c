@@ -107,17 +107,12 @@ static int serving_open(struct serving *s, struct recorder_bpf *bpf)
 	return 0;
 }
 
-static bool move(struct gate_slot *s, __u32 from, __u32 to)
-{
-	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
 static void serve_slot(struct gate_slot *s)
 {
-	if (s->kind != GATE_WRITE || !move(s, GATE_WAITING, GATE_SERVING))
+	if (s->kind != GATE_WRITE || !gate_move(s, GATE_WAITING, GATE_SERVING))
 		return;
-	if (!move(s, GATE_SERVING, seat_write(s) ? GATE_DONE : GATE_FAILED))
-		move(s, GATE_LEFT, GATE_FREE);
+	if (!gate_move(s, GATE_SERVING, seat_write(s) ? GATE_DONE : GATE_FAILED))
+		gate_move(s, GATE_LEFT, GATE_FREE);
 }
 
 static int serve(void *ctx, void *data, size_t len)

@@ -37,7 +37,7 @@
 
 #define FILES_MAX	32	/* with a gate: dynamic linkers, C libraries; 64-bit, 32-bit, of containers */
 #define SEGMENTS_MAX	64
-#define SERVING_MAX_MS	100	/* for the agent, which runs ahead of all, to make up its mind */
+#define SERVING_MAX_MS	100	/* for the agent, which runs ahead of all, to make up its mind; else it was killed */
 #define C_LIBRARY	"libc.so.6"
 
 static struct {
@@ -93,15 +93,10 @@ void gate_attaching(bool begins)
 		gate.bpf->bss->gate_attaching = begins;
 }
 
-static bool move(struct gate_slot *s, __u32 from, __u32 to)
-{
-	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
 /* What the BPF program could not say for a task that left it. */
 static void settle(const struct gate_notice *n, bool may)
 {
-	struct { __u32 pid, may, mapped; } answer = { n->root_pid, may, n->mapped };	/* struct gate_answer */
+	struct gate_answer answer = { n->root_pid, may, n->mapped };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &answer, .ctx_size_in = sizeof(answer));
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(gate.bpf->progs.gate_settle), &opts))
@@ -115,20 +110,20 @@ static void release(const struct gate_notice *n, enum gate_state answer)
 
 	if (__atomic_load_n(&s->ticket, __ATOMIC_SEQ_CST) != n->ticket)
 		return;
-	for (int i = 0; i < SERVING_MAX_MS && !move(s, GATE_WAITING, answer) && s->state == GATE_SERVING; i++)
+	for (int i = 0; i < SERVING_MAX_MS && !gate_move(s, GATE_WAITING, answer) && gate_state(s) == GATE_SERVING; i++)
 		usleep(1000);		/* the agent makes it GATE_HELD */
-	if (s->state != GATE_HELD)
+	if (gate_move(s, GATE_SERVING, answer) || gate_state(s) != GATE_HELD)
 		return;
 	if (n->what == GATE_MAPPED)
 		settle(n, answer == GATE_DONE);
-	move(s, GATE_HELD, GATE_LET_GO);
+	gate_move(s, GATE_HELD, GATE_LET_GO);
 }
 
 /* Only its task or the agent, which holds that task, frees a slot: while this is true the numbers in @n are that task's. */
 static bool is_waiting(const struct gate_notice *n)
 {
 	const struct gate_slot *s = &gate.slot[n->slot];
-	__u32 state = __atomic_load_n(&s->state, __ATOMIC_SEQ_CST);
+	__u32 state = gate_state(s);
 
 	return (state == GATE_WAITING || state == GATE_SERVING || state == GATE_HELD) &&
 	       __atomic_load_n(&s->ticket, __ATOMIC_SEQ_CST) == n->ticket;

@@ -5,27 +5,17 @@
  * it is that task which is seized, and it is in no system call that this could interrupt.
  * If the holder dies the kernel lets its tracees run on.
  */
-#include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "base.h"
 #include "clock.h"
 #include "hold.h"
+#include "process.h"
 
 #define LONG_NS		50000000ull	/* who waits longer is held, even if no CPU is wanted */
 #define UNHELD_NS	100000000ull	/* who cannot be held and is in the way waits no longer */
 #define SERVER_TURNS	50		/* between looks whether the server is stopped */
-
-static __u32 state_of(const struct gate_slot *s)
-{
-	return __atomic_load_n(&s->state, __ATOMIC_SEQ_CST);
-}
-
-static bool move(struct gate_slot *s, __u32 from, __u32 to)
-{
-	return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
 
 /*
  * A tracee of somebody else's cannot be held, and nobody where the system lets nobody
@@ -35,17 +25,17 @@ static void hold(struct gate_slot *s, struct held *t, bool may_give_up)
 {
 	pid_t tid = s->tid;
 
-	if (!move(s, GATE_WAITING, GATE_SERVING))
+	if (!gate_move(s, GATE_WAITING, GATE_SERVING))
 		return;
 	if ((pid_t)s->tid != tid || ptrace(PTRACE_SEIZE, tid, 0, 0)) {
-		if (!move(s, GATE_SERVING, may_give_up ? GATE_GIVEN_UP : GATE_WAITING))
-			move(s, GATE_LEFT, GATE_FREE);
+		if (!gate_move(s, GATE_SERVING, may_give_up ? GATE_GIVEN_UP : GATE_WAITING))
+			gate_move(s, GATE_LEFT, GATE_FREE);
 		return;
 	}
 	*t = (struct held){ .tid = tid };
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-	if (!move(s, GATE_SERVING, GATE_HELD))	/* it gave up waiting: let it go when it has stopped */
-		move(s, GATE_LEFT, GATE_LET_GO);
+	if (!gate_move(s, GATE_SERVING, GATE_HELD))	/* it waits no longer: it is let go when it has stopped */
+		gate_move(s, GATE_LEFT, GATE_FREE);
 }
 
 /* Let it run on, with the signal that it stopped for, if that was one. False: it has not stopped yet. */
@@ -74,28 +64,15 @@ static bool has_ended(const struct held *t)
 	return true;
 }
 
-/* By a signal: proc(5). */
-static bool is_stopped(pid_t pid)
-{
-	char path[32], text[512], *at;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	__cleanup(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	text[MAX(n, 0)] = '\0';
-	at = strrchr(text, ')');
-	return at && at[2] == 'T';
-}
-
 static void look_after(const struct holder *h, struct gate_slot *s, struct held *t, uint64_t now)
 {
-	if ((!*h->exec_open || now > s->until + GATE_SERVE_NS) && move(s, GATE_HELD, GATE_LET_GO))
+	if ((!*h->exec_open || now > s->until + GATE_SERVE_NS) && gate_move(s, GATE_HELD, GATE_LET_GO))
 		__atomic_fetch_add(h->timeouts, 1, __ATOMIC_RELAXED);
-	if (state_of(s) == GATE_LET_GO ? let_go(t) : has_ended(t)) {
-		t->tid = 0;
-		s->state = GATE_FREE;
-	}
+	if (gate_state(s) == GATE_HELD ? !has_ended(t) : !let_go(t))
+		return;
+	t->tid = 0;
+	if (!gate_move(s, GATE_LET_GO, GATE_FREE))
+		gate_move(s, GATE_HELD, GATE_FREE);
 }
 
 static uint64_t has_waited(const struct gate_slot *s, uint64_t now)
@@ -108,7 +85,7 @@ static long count_waiting(const struct holder *h)
 	long n = 0;
 
 	for (unsigned i = 0; i < GATE_EXEC_SLOTS; i++)
-		n += h->held[i].tid || state_of(&h->slot[i]) == GATE_WAITING;
+		n += h->held[i].tid || gate_state(&h->slot[i]) == GATE_WAITING;
 	return n;
 }
 
@@ -126,14 +103,14 @@ bool hold_turn(struct holder *h)
 	long waiting = count_waiting(h);
 	bool in_the_way = waiting >= h->cpus;
 
-	if (waiting && ++h->turns % SERVER_TURNS == 0 && h->server && is_stopped(h->server))
+	if (waiting && ++h->turns % SERVER_TURNS == 0 && h->server && process_is_stopped(h->server))
 		*h->exec_open = false;
 	for (unsigned i = 0; i < GATE_EXEC_SLOTS && waiting; i++) {
 		struct gate_slot *s = &h->slot[i];
 
 		if (h->held[i].tid)
 			look_after(h, s, &h->held[i], now);
-		else if (*h->exec_open && state_of(s) == GATE_WAITING && (in_the_way || has_waited(s, now) > LONG_NS))
+		else if (*h->exec_open && gate_state(s) == GATE_WAITING && (in_the_way || has_waited(s, now) > LONG_NS))
 			hold(s, &h->held[i], in_the_way && has_waited(s, now) > UNHELD_NS);
 	}
 	return holds_any(h) || (waiting && *h->exec_open);
