@@ -82,6 +82,29 @@ __noinline __u64 trigger_settle(__u64 cookie, const struct call_args *args)
 	return cookie | says | (__u64)(actions & 0xff) << COOKIE_ACTIONS_SHIFT | (depth & 0xff) << COOKIE_DEPTH_SHIFT;
 }
 
+/* Loss of it is counted by CPU: the task at hand may be recorder. */
+static __always_inline void set_mark(__u32 mark, __u32 signal, __u32 func, __u32 number)
+{
+	struct rec_mark *r = rec_begin_of(bpf_get_current_pid_tgid(), NULL, CLASS_EVENT, REC_MARK, sizeof(*r));
+
+	if (!r)
+		return;
+	r->mark = mark;
+	r->signal = signal;
+	r->func = func;
+	r->number = number;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	rec_end(r);
+}
+
+/* Run by recorder. */
+SEC("?syscall")
+int mark_by_signal(struct signal_mark *m)
+{
+	set_mark(m->mark, m->signal, 0, m->number);
+	return 0;
+}
+
 __noinline int trigger_switch(__u64 cookie)
 {
 	__u32 process = my_process(), actions = trigger_actions(cookie), off;
@@ -89,6 +112,8 @@ __noinline int trigger_switch(__u64 cookie)
 	if (!(actions & (TRIGGER_ON | TRIGGER_OFF)))
 		return 0;
 	off = !(actions & TRIGGER_ON);
+	if (off != trigger_is_off())
+		set_mark(off ? MARK_OFF : MARK_ON, 0, cookie & COOKIE_FUNC, 0);
 	bpf_map_update_elem(&switched, &process, &off, BPF_ANY);
 	return 0;
 }
@@ -108,6 +133,7 @@ __noinline int trigger_finish(__u64 cookie)
 
 	if (!(trigger_actions(cookie) & TRIGGER_FINISH) || !recording)
 		return 0;
+	set_mark(MARK_FINISH, 0, func, 0);
 	recording = false;
 	bpf_ringbuf_output(&trigger_finished, &func, sizeof(func), BPF_RB_FORCE_WAKEUP);
 	return 0;

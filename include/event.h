@@ -31,7 +31,7 @@ struct frame {
 
 struct event {
 	const struct rec_hdr *rec;	/* lent; NULL with REC_CUDA_TIMES; for a call whose end was not seen: the record that showed it */
-	struct task	     *task;	/* NULL with REC_EVENT, REC_CUDA_TIMES, REC_CALLERS: it need not be one that is recorded */
+	struct task	     *task;	/* NULL with REC_EVENT, REC_MARK, REC_CUDA_TIMES, REC_CALLERS: it need not be recorded */
 	uint64_t	      time;	/* never decreases from one event to the next */
 	uint64_t	      began;	/* of an entry that -t or -C held back: when it was, earlier; else as time */
 	uint16_t	      kind;	/* enum rec_kind: of this event; for an unseen end REC_FUNC_EXIT, REC_SYS_EXIT or REC_CUDA_EXIT */
@@ -40,6 +40,7 @@ struct event {
 	const struct call    *call;	/* entries and exits: the call; NULL: the exit of a system call that this task did not
 					   enter, an exec in the new program, a fork in the child; else NULL */
 	const struct frame   *frame;	/* REC_CALLERS: the program's, as many as the record says; else NULL */
+	const struct func    *func;	/* REC_MARK: whose trigger it is, NULL: not known, or a signal's; else NULL */
 	const struct cuda_device_time *device;	/* REC_CUDA_TIMES, an event for each time of the device: cuda.h; else NULL */
 };
 

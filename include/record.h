@@ -46,6 +46,7 @@ enum rec_kind {
 	REC_CUDA_RETURN,	/* struct rec_cuda_return: a REC_CUDA_EXIT of what gives nothing */
 	REC_CUDA_LAUNCH,	/* struct rec_cuda_launch: a REC_CUDA_ENTRY of a launch, mostly */
 	REC_CUDA_GIVEN,		/* struct rec_cuda_given */
+	REC_MARK,		/* struct rec_mark */
 	REC_KINDS
 };
 
@@ -54,7 +55,7 @@ enum rec_class {
 	CLASS_TASK,		/* task life and images, what a program was started with */
 	CLASS_SYSCALL,		/* and what they did to files */
 	CLASS_FUNCTION,		/* and USDT probes */
-	CLASS_EVENT,		/* events of the kernel's own tracepoints */
+	CLASS_EVENT,		/* events of the kernel's own tracepoints, marks */
 	CLASS_CUDA,		/* calls of the CUDA driver, and device times, each of a batch */
 	REC_CLASSES
 };
@@ -280,6 +281,27 @@ struct rec_event {
 	__u32		event;		/* enum kernel_event */
 	__u32		len;		/* bytes of field[] in use */
 	char		field[];
+};
+
+enum mark {
+	MARK_OFF,		/* functions are not recorded from here on */
+	MARK_ON,		/* they are */
+	MARK_FINISH,		/* the recording ends */
+	MARK_USER,		/* that the user has set */
+	MARKS
+};
+
+/*
+ * What shall be found again. A trigger's: the header names the task that made the call, which is of its process alone.
+ * A signal's: the header names recorder, and it is of all.
+ */
+struct rec_mark {
+	struct rec_hdr	hdr;
+	__u32		mark;		/* enum mark */
+	__u32		signal;		/* to recorder; 0: a trigger's */
+	__u32		func;		/* whose trigger it is; else without meaning */
+	__u32		number;		/* MARK_USER: 1, 2, ...; else 0 */
+	char		comm[REC_COMM];	/* of the task in the header, which may be one that is not recorded */
 };
 
 #define CALLERS_KERNEL_MAX	64u

@@ -14,6 +14,7 @@
 #define TRIGGER_ON	2u	/* trace_on: functions of the process are recorded from here on */
 #define TRIGGER_OFF	4u	/* trace_off: they are not */
 #define TRIGGER_FINISH	8u	/* finish: the recording ends */
+#define TRIGGER_MARK	16u	/* mark: so says the recording; of signals only */
 
 /* How an argument compares to the value: bits of func_cond.holds. None: the condition never holds. */
 #define COND_LESS	1u
@@ -43,6 +44,11 @@ enum switched_all {
 	SWITCHED_NOT,		/* none has come */
 	SWITCHED_ON,
 	SWITCHED_OFF,
+};
+
+/* What a signal does, as told by recorder: see struct rec_mark. */
+struct signal_mark {
+	__u32	mark, signal, number;
 };
 
 #define CASES_MAX	8	/* a power of two */

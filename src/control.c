@@ -75,13 +75,12 @@ static int on_timer(struct loop *l, int fd)
 }
 
 /* --signal: what a SIGUSR1 or SIGUSR2 does. */
-static void obey(struct loop *l, const char *name, unsigned actions)
+static void obey(struct loop *l, int sig, unsigned actions)
 {
-	if (actions & (TRIGGER_ON | TRIGGER_OFF))
-		trigger_switch_all(actions & TRIGGER_OFF);
+	trigger_by_signal(sig, actions);
 	if (!(actions & TRIGGER_FINISH))
 		return;
-	say("finished by %s", name);
+	say("finished by SIG%s", sigabbrev_np(sig));
 	l->done = true;
 }
 
@@ -90,9 +89,9 @@ static void obey_asked(struct loop *l)
 	unsigned asked = launch_asked(l->args->launch);
 
 	if (asked & 1u << SIGUSR1)
-		obey(l, "SIGUSR1", l->args->cfg->on_usr1);
+		obey(l, SIGUSR1, l->args->cfg->on_usr1);
 	if (asked & 1u << SIGUSR2)
-		obey(l, "SIGUSR2", l->args->cfg->on_usr2);
+		obey(l, SIGUSR2, l->args->cfg->on_usr2);
 }
 
 static int on_signal(struct loop *l, int fd)

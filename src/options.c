@@ -82,7 +82,7 @@ static const struct opt opts[] = {
 	OPT("trigger", "T", filter, set_filter, "FUNC@ACTION", WHAT,
 	    "depth=N, filter, notrace, hide, trace_on, trace_off, finish"),
 	OPT("signal", "", on_usr1, set_signal, "SIG@ACTION", WHAT | RARE,
-	    "to recorder, SIGUSR1 or 2: trace_on, trace_off (syscalls too), finish"),
+	    "to recorder, SIGUSR1 or 2: trace_on, trace_off (syscalls too), finish, mark"),
 	OPT("disable", "", disabled, set_true, NULL, WHAT | RARE,
 	    "no functions until a trigger says trace_on"),
 	OPT("trace", "", disabled, set_trace, "WHEN", WHAT | RARE,

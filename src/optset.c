@@ -584,8 +584,10 @@ static int take_signal_action(unsigned *actions, const char *word, const char *a
 		*actions = (*actions & ~switches) | TRIGGER_OFF;
 	else if (!strcmp(action, "finish"))
 		*actions |= TRIGGER_FINISH;
+	else if (!strcmp(action, "mark"))
+		*actions |= TRIGGER_MARK;
 	else
-		return fail(0, "%s: '%s' is neither 'trace_on' nor 'trace_off' nor 'finish'", word, action), -EINVAL;
+		return fail(0, "%s: '%s' is none of 'trace_on', 'trace_off', 'finish' and 'mark'", word, action), -EINVAL;
 	return 0;
 }
 

@@ -500,6 +500,8 @@ static void say_written(const struct recording *r)
 		len += snprintf(more + len, sizeof(more) - len, ", %lu file operations", r->counts.files);
 	if (r->counts.kernel_events)
 		len += snprintf(more + len, sizeof(more) - len, ", %lu kernel events", r->counts.kernel_events);
+	if (r->counts.marks)
+		len += snprintf(more + len, sizeof(more) - len, ", %lu mark%s", r->counts.marks, r->counts.marks == 1 ? "" : "s");
 	if (r->counts.cuda)
 		snprintf(more + len, sizeof(more) - len, ", %lu CUDA calls", r->counts.cuda);
 	say("%s '%s': %lu function calls, %lu syscalls%s, %lu tasks, %.1f MB", has_come(r) ? "wrote" : "could not write",

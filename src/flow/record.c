@@ -37,6 +37,7 @@ const struct record_kind record_kinds[REC_KINDS] = {
 	ROW(REC_CUDA_RETURN, rec_cuda_return, CLASS_CUDA),
 	ROW(REC_CUDA_LAUNCH, rec_cuda_launch, CLASS_CUDA),
 	ROW(REC_CUDA_GIVEN, rec_cuda_given, CLASS_CUDA),
+	ROW(REC_MARK,	    rec_mark,	    CLASS_EVENT),
 };
 
 static bool texts_are_inside(const char *text, size_t text_len, const char *end)
@@ -261,6 +262,14 @@ static bool cuda_given_is_sane(const struct rec_hdr *rec, const char *end)
 	       r->count * sizeof(r->handle[0]) <= (size_t)(end - (const char *)r->handle);
 }
 
+static bool mark_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_mark *r = (const void *)rec;
+
+	(void)end;
+	return r->mark < MARKS;
+}
+
 static bool file_is_sane(const struct rec_hdr *rec, const char *end)
 {
 	const struct rec_file *r = (const void *)rec;
@@ -301,6 +310,7 @@ static bool (*const is_sane[REC_KINDS])(const struct rec_hdr *rec, const char *e
 	[REC_CUDA_IMAGE]      = cuda_image_is_sane,
 	[REC_CUDA_GIVEN]      = cuda_given_is_sane,
 	[REC_CUDA_TIMES]      = cuda_times_are_sane,
+	[REC_MARK]	      = mark_is_sane,
 	[REC_FILE]	      = file_is_sane,
 	[REC_EXEC]	      = exec_is_sane,
 	[REC_EXEC_PIECE]      = exec_piece_is_sane,

@@ -615,6 +615,20 @@ static int on_kernel_event(struct tracker *tr, const struct rec_hdr *rec)
 	return segment_event(tr->segment, &ev);
 }
 
+/* As a kernel event is. */
+static int on_mark(struct tracker *tr, const struct rec_hdr *rec)
+{
+	const struct rec_mark *r = (const void *)rec;
+	const struct image *img = r->signal ? NULL : image_of_func(tr, r->func);
+	struct event ev = {
+		.rec = rec, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind,
+		.func = img ? &img->func[r->func - img->first_func] : NULL,
+	};
+
+	tr->counts.marks++;
+	return segment_event(tr->segment, &ev);
+}
+
 static int (*const handlers[REC_KINDS])(struct tracker *, struct task *, const struct rec_hdr *) = {
 	[REC_TASK_NEW]	 = on_task_new,
 	[REC_TASK_EXEC]	 = on_task_exec,
@@ -676,6 +690,8 @@ int tracker_record(void *tracker, const struct rec_hdr *rec)
 		return on_kernel_event(tr, rec);
 	if (rec->kind == REC_CALLERS)
 		return on_callers(tr, rec);
+	if (rec->kind == REC_MARK)
+		return on_mark(tr, rec);
 	t = task_of(tr, rec);
 	if (!t)
 		return -ENOMEM;

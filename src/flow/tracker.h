@@ -32,6 +32,7 @@ struct tracker_counts {
 	uint64_t inferred;	/* calls whose end was not seen but shown by a later record */
 	uint64_t unmatched;	/* ends of calls that were not open */
 	uint64_t kernel_events;		/* of the kernel's own tracepoints */
+	uint64_t marks;
 	uint64_t lost[REC_CLASSES];	/* over all CPUs */
 	uint64_t late;		/* records older than one before them: passed on with its time */
 };

@@ -37,6 +37,12 @@ static struct {
 	uint64_t since, ns;
 } paused;
 
+/* Marks that signals set. */
+static struct {
+	struct recorder_bpf *bpf;	/* lent; NULL: none can */
+	unsigned set;			/* MARK_USER */
+} marks;
+
 static unsigned signal_actions(const struct config *cfg)
 {
 	return cfg->on_usr1 | cfg->on_usr2;
@@ -61,6 +67,7 @@ static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->has_switches = filters && has_switches(cfg);
 	bpf->rodata->starts_off = cfg->disabled;
 	bpf->rodata->signals_pause = signal_actions(cfg) & (TRIGGER_ON | TRIGGER_OFF);
+	bpf_program__set_autoload(bpf->progs.mark_by_signal, signal_actions(cfg));
 	bpf_program__set_autoload(bpf->progs.trigger_fork, filters && has_switches(cfg));
 	bpf_program__set_autoload(bpf->progs.trigger_exec, filters && has_switches(cfg));
 	bpf_program__set_autoload(bpf->progs.trigger_exit, filters && has_switches(cfg));
@@ -76,8 +83,21 @@ static int on_finished(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+static void set_mark(enum mark mark, int sig)
+{
+	struct signal_mark m = { mark, sig, mark == MARK_USER ? ++marks.set : 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &m, .ctx_size_in = sizeof(m));
+
+	if (!marks.bpf)
+		return;
+	if (bpf_prog_test_run_opts(bpf_program__fd(marks.bpf->progs.mark_by_signal), &opts))
+		warn("what SIG%s did is not marked in the recording", sigabbrev_np(sig));
+	else if (mark == MARK_USER)
+		say("mark %u by SIG%s", m.number, sigabbrev_np(sig));
+}
+
 /* What triggers have switched before is forgotten: the signal is the latest word. */
-void trigger_switch_all(bool off)
+static void switch_all(bool off)
 {
 	int fd = paused.bpf ? bpf_map__fd(paused.bpf->maps.switched) : -1;
 	uint32_t process;
@@ -96,6 +116,20 @@ void trigger_switch_all(bool off)
 		paused.ns += clock_now() - paused.since;
 	}
 	paused.is_off = off;
+}
+
+void trigger_by_signal(int sig, unsigned actions)
+{
+	bool off = actions & TRIGGER_OFF;
+
+	if (actions & TRIGGER_MARK)
+		set_mark(MARK_USER, sig);
+	if (actions & (TRIGGER_ON | TRIGGER_OFF)) {
+		set_mark(off ? MARK_OFF : MARK_ON, sig);
+		switch_all(off);
+	}
+	if (actions & TRIGGER_FINISH)
+		set_mark(MARK_FINISH, sig);
 }
 
 static void trigger_stop(struct recorder_bpf *bpf)
@@ -118,6 +152,7 @@ static int trigger_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	int err = 0;
 
 	paused.bpf = has_switches(cfg) ? bpf : NULL;
+	marks.bpf = signal_actions(cfg) ? bpf : NULL;
 	if (!filter_in_kernel(cfg))
 		return 0;
 	if (has_switches(cfg)) {
@@ -134,7 +169,7 @@ static int trigger_attach(struct recorder_bpf *bpf, const struct config *cfg)
 static void trigger_detach(void)
 {
 	links_release(&links);
-	paused.bpf = NULL;
+	paused.bpf = marks.bpf = NULL;
 	ring_buffer__free(TAKE(finished));
 	for (size_t i = 0; i < enders.count; i++)
 		free(enders.ender[i].name);

@@ -14,8 +14,8 @@ struct func;
 /* Before @f, a function of @img, is probed: what its calls set off. @bpf NULL: --dry-run. Returns 0 or a negative errno. */
 int  trigger_tell(struct recorder_bpf *bpf, const struct filter *filter, const struct image *img, const struct func *f);
 
-/* By a signal: functions of all processes are recorded from here on, or not. */
-void trigger_switch_all(bool off);
+/* By a signal to recorder: do what of @actions, TRIGGER_*, is done there; all but ending the recording. */
+void trigger_by_signal(int sig, unsigned actions);
 
 int  trigger_fd(void);		/* readable when a function has ended the recording; -1: none can */
 void trigger_say(void);		/* which */

@@ -36,6 +36,12 @@ begin --signal SIGUSR2@finish
 does 7; tells USR2 '^recorder: finished by SIGUSR2'; does 20; over
 check "finish" equal "$(report_calls it.data step)" 7
 
+begin --signal='SIGUSR1@mark;SIGUSR2@mark,trace_off'
+does 7; tells USR1 '^recorder: mark 1 by SIGUSR1'; does 20; tells USR2 '^recorder: mark 2 by SIGUSR2'; over
+check "marks" equal "$(sed 's/^[0-9.]* //' it.data/extern.dat | paste -sd ' ')" 'mark 1 by SIGUSR1 mark 2 by SIGUSR2 trace_off by SIGUSR2'
+check "... between what happened before and after" equal "$(replay it.data --event-full | awk '/ step\(\)/ { n++ }
+	/external-data: mark/ { print n }' | paste -sd ' ')" "7 27"
+
 begin
 does 7; kill -USR1 $recorder; kill -USR2 $recorder; does 20; over
 check "without the option they do nothing" equal "$(report_calls it.data step)" 27

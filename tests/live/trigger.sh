@@ -49,6 +49,22 @@ for without in "" uprobe-session uprobe-session,uprobe-multi; do
 	check "... until the function that finishes$how" grep -q '^recorder: finished by stop()' switched.data.err
 done
 check "uftrace accepts it" uftrace_accepts switched.data
+# Each time it changes something, it is marked where it was: in the child on() does, in the parent off(), on() and stop().
+rm -rf both
+"$RECORDER" --format uftrace,trace-dat,raw -o both --no-syscalls -T "$triggers" -- "$PROGRAMS/switches" > switched.out 2> both.err
+while [ ! -s switched.out ]; do sleep 0.1; done
+marks=$(printf '%s\n' 'trace_off by off()' 'trace_on by on()' 'trace_on by on()' 'finish by stop()')
+check "marks, for uftrace" equal "$(sed 's/^[0-9.]* //' both/uftrace.data/extern.dat)" "$marks"
+check "... which shows them" equal "$(uf replay --no-pager -d both/uftrace.data --event-full | grep -c 'external-data: [a-z_]* by ')" 4
+check "... counted in the summary" grep -q ', 4 marks' both.err
+if command -v trace-cmd > /dev/null; then
+	check "... for trace-cmd" equal "$(trace-cmd report both/trace.dat 2> /dev/null | sed -n 's/.* mark: *//p')" "$marks"
+	check "... by whom" equal "$(trace-cmd report both/trace.dat 2> /dev/null | awk '/ mark:/ { print $1 }' | sort -u | wc -l)" 2
+else
+	skip "marks for trace-cmd" "there is no trace-cmd"
+fi
+"$RECORDER" --replay both/recording.raw --format uftrace -o again.data 2> again.err
+check "... replayed: the same" cmp both/uftrace.data/extern.dat again.data/extern.dat
 record args.data --no-syscalls -A 'work@arg1' -T "$triggers" -- "$PROGRAMS/switches" > /dev/null
 check "with arguments, too" equal "$(replay args.data | grep -c ' work([0-9]*) {')" 308
 

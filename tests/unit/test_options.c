@@ -591,8 +591,9 @@ TEST(signals_to_recorder_switch_and_finish)
 	CHECK_INT(cfg->on_usr2, TRIGGER_ON | TRIGGER_FINISH);
 	CHECK(filter_judges(cfg));
 	CHECK(!filter_judges(parsed("--signal SIGUSR1@finish true")));
+	CHECK_INT(parsed("--signal SIGUSR1@mark,trace_off true")->on_usr1, TRIGGER_MARK | TRIGGER_OFF);
 	wrong("--signal=SIGUSR3@finish true", "recorder: --signal: 'SIGUSR3' is neither SIGUSR1 nor SIGUSR2");
 	wrong("--signal=SIGUSR1 true", "recorder: --signal: 'SIGUSR1' has no action, as SIGUSR1@finish would");
 	wrong("--signal=SIGUSR1@depth=1 true",
-	      "recorder: --signal: 'depth=1' is neither 'trace_on' nor 'trace_off' nor 'finish'");
+	      "recorder: --signal: 'depth=1' is none of 'trace_on', 'trace_off', 'finish' and 'mark'");
 }

@@ -191,6 +191,10 @@ static const struct event_format formats[] = {
 		U("u64 cuda", 40, 8) },
 	  "\"%llu function, %llu syscall, %llu task, %llu event, %llu CUDA records\", REC->function, "
 	  "REC->syscall, REC->task, REC->event, REC->cuda" },
+	{ TD_MARK, "recorder", "mark", {
+		U("u32 mark", 8, 4), U("u32 number", 12, 4), U("u32 signal", 16, 4), U("u32 tgid", 20, 4),
+		U("__data_loc char[] what", 24, 4) },
+	  "\"%s\", __get_str(what)" },
 };
 
 void td_format_begin(struct out *o, const char *name, unsigned id)

@@ -13,6 +13,7 @@
 #include "event.h"
 #include "image.h"
 #include "log.h"
+#include "mark.h"
 #include "out.h"
 #include "outdir.h"
 #include "sink.h"
@@ -395,6 +396,23 @@ static int on_callers(struct sink *s, const struct event *ev)
 	return put(s, r->hdr.cpu, ev->time);
 }
 
+static int on_mark(struct sink *s, const struct event *ev)
+{
+	const struct rec_mark *r = (const void *)ev->rec;
+	char what[MARK_TEXT_MAX];
+
+	mark_text(what, ev);
+	td_names_note(s->names, r->hdr.tid, r->comm);
+	td_begin(&s->p, TD_MARK, r->hdr.tid, 28);
+	td_u32(&s->p, 8, r->mark);
+	td_u32(&s->p, 12, r->number);
+	td_u32(&s->p, 16, r->signal);
+	td_u32(&s->p, 20, r->hdr.pid);
+	td_escaped(&s->p, 24, what);
+	td_use(&s->used, TD_MARK);
+	return put(s, r->hdr.cpu, ev->time);
+}
+
 /* ---- the callbacks ---- */
 
 static int (*const on_event[REC_KINDS])(struct sink *s, struct td_task *u, const struct event *ev) = {
@@ -430,6 +448,8 @@ static int td_event(struct sink *s, const struct event *ev)
 		return on_kernel_event(s, ev);
 	if (ev->kind == REC_CALLERS)
 		return on_callers(s, ev);
+	if (ev->kind == REC_MARK)
+		return on_mark(s, ev);
 	if (ev->kind == REC_CUDA_TIMES)
 		return on_device_time(s, ev);
 	if (ev->kind >= REC_KINDS || !on_event[ev->kind])
@@ -554,7 +574,7 @@ const struct sink_ops sink_tracedat = {
 			  SINK_WANTS(REC_SYS_EXIT) | SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) |
 			  SINK_WANTS(REC_USDT) | SINK_WANTS(REC_LOST) | SINK_WANTS(REC_EVENT) |
 			  SINK_WANTS(REC_CUDA_ENTRY) | SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CALLERS) |
-			  SINK_WANTS(REC_CUDA_TIMES),
+			  SINK_WANTS(REC_CUDA_TIMES) | SINK_WANTS(REC_MARK),
 	.events		= EVENT_BIT(EVENT_SCHED_SWITCH) | EVENT_BIT(EVENT_SCHED_WAKEUP) | EVENT_BIT(EVENT_SCHED_WAKEUP_NEW) |
 			  EVENT_BIT(EVENT_SCHED_MIGRATE) | EVENT_BIT(EVENT_SIGNAL_GENERATE) | EVENT_BIT(EVENT_SIGNAL_DELIVER),
 	.open		= td_open,

@@ -128,6 +128,7 @@ enum td_id {
 	TD_GPU_MEMCPY,
 	TD_GPU_MEMSET,
 	TD_LOST		= 20200,
+	TD_MARK,
 	TD_IDS		= 32768
 };
 

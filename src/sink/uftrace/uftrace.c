@@ -14,6 +14,7 @@
 #include "event.h"
 #include "image.h"
 #include "log.h"
+#include "mark.h"
 #include "out.h"
 #include "sink.h"
 #include "sink/uftrace/uftrace.h"
@@ -28,6 +29,7 @@ struct sink {
 	struct uf_sessions  sessions;
 	struct uf_tasks	    tasks;
 	struct uf_perf	    perf;
+	struct out	   *extern_out;		/* extern.dat: marks; NULL: there was none */
 	struct uf_tracks    tracks;
 	struct uf_task	   *dirty;		/* tasks with records that are not in their files */
 	uint32_t	    deepest;
@@ -47,6 +49,7 @@ static void sink_destroy(struct sink *s)
 	uf_tasks_release(&s->tasks);
 	uf_tracks_release(&s->tracks);
 	out_destroy(s->perf.out);
+	out_destroy(s->extern_out);
 	uf_sessions_release(&s->sessions);
 	uf_modules_release(&s->modules);
 	uf_calls_destroy(s->calls);
@@ -423,6 +426,22 @@ static int on_kernel_event(struct sink *s, const struct event *ev)
 	return uf_perf_switch(&s->perf, uf_task_find(&s->tasks, e->prev_pid), uf_task_find(&s->tasks, e->next_pid), ev->time);
 }
 
+/* A reader shows it with the task whose record came last. */
+static int on_mark(struct sink *s, const struct event *ev)
+{
+	char text[MARK_TEXT_MAX];
+	int err = s->extern_out ? 0 : out_create(&s->extern_out, s->dirfd, "extern.dat");
+
+	if (err)
+		return err;
+	mark_text(text, ev);
+	for (char *c = text; *c; c++)
+		if ((uint8_t)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	out_printf(s->extern_out, "%llu.%09llu %s\n", ev->time / NSEC_PER_SEC, ev->time % NSEC_PER_SEC, text);
+	return out_error(s->extern_out);
+}
+
 static int (*const on_event[REC_KINDS])(struct sink *s, struct uf_task *u, const struct event *ev) = {
 	[REC_SYS_ENTER]	 = on_sys_enter,
 	[REC_SYS_EXIT]	 = on_sys_exit,
@@ -497,6 +516,8 @@ static int write_all(struct sink *s, bool is_last)
 	err = err ?: write_records(s);
 	if (s->perf.out)
 		err = err ?: out_flush(s->perf.out);
+	if (s->extern_out)
+		err = err ?: out_flush(s->extern_out);
 	s->was_written = true;
 	if (err || (info_is_current(s) && !is_last))
 		return err;
@@ -513,6 +534,8 @@ static int uf_event(struct sink *s, const struct event *ev)
 	s->last = ev->time;
 	if (ev->kind == REC_EVENT)
 		return on_kernel_event(s, ev);
+	if (ev->kind == REC_MARK)
+		return on_mark(s, ev);
 	if (ev->kind == REC_CUDA_TIMES)
 		return uf_tracks_add(&s->tracks, s->cuda, ev->device);
 	u = ev->task->slot[s->slot];
@@ -643,7 +666,7 @@ const struct sink_ops sink_uftrace = {
 			  SINK_WANTS(REC_IMAGE) | SINK_WANTS(REC_SYS_ENTER) | SINK_WANTS(REC_SYS_EXIT) |
 			  SINK_WANTS(REC_FUNC_ENTRY) | SINK_WANTS(REC_FUNC_EXIT) | SINK_WANTS(REC_TASK_LOST) |
 			  SINK_WANTS(REC_LOST) | SINK_WANTS(REC_USDT) | SINK_WANTS(REC_EVENT) | SINK_WANTS(REC_CUDA_ENTRY) |
-			  SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CUDA_TIMES),
+			  SINK_WANTS(REC_CUDA_EXIT) | SINK_WANTS(REC_CUDA_TIMES) | SINK_WANTS(REC_MARK),
 	.open		= uf_open,
 	.session_begin	= uf_begin_session,
 	.map_added	= uf_map_added,
