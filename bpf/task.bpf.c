@@ -145,6 +145,9 @@ int BPF_PROG(task_name, struct task_struct *task, const char *comm)
 		return 0;
 	__builtin_memset(r->comm, 0, sizeof(r->comm));
 	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), comm);	/* cut as the kernel will */
+	r->oom_score_adj = task->signal->oom_score_adj;
+	r->pad = 0;
+	__builtin_memcpy(r->old, task->comm, sizeof(r->old));
 	rec_end(r);
 	return 0;
 }

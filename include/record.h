@@ -108,6 +108,9 @@ struct rec_task_found {
 struct rec_task_name {
 	struct rec_hdr	hdr;
 	char		comm[REC_COMM];
+	__s32		oom_score_adj;	/* older files end before it */
+	__u32		pad;
+	char		old[REC_COMM];
 };
 
 struct rec_task_exit {

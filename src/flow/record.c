@@ -179,6 +179,8 @@ static size_t least_size(uint16_t kind)
 	case REC_LOST:
 	case REC_TASK_LOST:
 		return REC_LOST_LEAST;
+	case REC_TASK_NAME:
+		return offsetof(struct rec_task_name, oom_score_adj);
 	case REC_TASK_FOUND:
 		return offsetof(struct rec_task_found, parent);
 	default:

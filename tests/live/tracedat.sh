@@ -67,6 +67,9 @@ check "an error by name" line 'sys_exit_openat: +-2' 'sys_exit_openat: +-2 ENOEN
 check "what was read" line 'sys_exit_read.*content' 'sys_exit_read: +8 buf: "content\\n"'
 check "what was written" line 'sys_enter_write.*content' 'sys_enter_write: +fd: 1, buf: 0x[0-9a-f]+ "content\\n", count: 8'
 check "a fork, its child by its number" line 'sched_process_fork' 'comm=sh pid=[0-9]+ child_comm=sh child_pid=[0-9]+'
+(echo 500 > /proc/self/oom_score_adj; dat name.dat --no-functions -- bash -c 'printf renamed > /proc/$$/comm')
+check "a task's old and new name, as the kernel tells it" equal "$(report name.dat | sed -n 's/.* task_rename: *pid=[0-9]* //p' | tail -n 1)" \
+	"oldcomm=bash newcomm=renamed oom_score_adj=500"
 check "an exec, with its file" line 'sched_process_exec.*cat' 'sched_process_exec: +filename=/.*cat pid=[0-9]+ old_pid=[0-9]+'
 check "an exit" line 'sched_process_exit' 'comm=[a-z]+ pid=[0-9]+ prio=[0-9]+ group_dead=true'
 check "tasks by their last names" equal "$(awk '/sched_process_exit/ { sub(/-[0-9]+$/, "", $1); print $1 }' text.report | sort | tr '\n' ' ')" "cat true "

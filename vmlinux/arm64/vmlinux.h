@@ -137,6 +137,7 @@ struct signal_struct {
 	struct pid *pids[4];
 	int group_exit_code;
 	struct task_struct *group_exec_task;
+	short int oom_score_adj;
 };
 
 struct ns_common {

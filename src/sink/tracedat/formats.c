@@ -109,8 +109,9 @@ static const struct event_format formats[] = {
 		U("unsigned long address", 8, 8), U("unsigned long ip", 16, 8), U("unsigned long error_code", 24, 8) },
 	  "\"address=0x%lx ip=0x%lx error_code=0x%lx\", REC->address, REC->ip, REC->error_code" },
 	{ TD_TASK_RENAME, "task", "task_rename", {
-		S("pid_t pid", 8, 4), U("char oldcomm[16]", 12, 16), U("char newcomm[16]", 28, 16) },
-	  "\"pid=%d oldcomm=%s newcomm=%s\", REC->pid, REC->oldcomm, REC->newcomm" },
+		S("pid_t pid", 8, 4), U("char oldcomm[16]", 12, 16), U("char newcomm[16]", 28, 16),
+		S("short oom_score_adj", 44, 2) },
+	  "\"pid=%d oldcomm=%s newcomm=%s oom_score_adj=%hd\", REC->pid, REC->oldcomm, REC->newcomm, REC->oom_score_adj" },
 	{ TD_SYS_ENTER, "raw_syscalls", "sys_enter", {
 		S("long id", 8, 8), U("unsigned long args[6]", 16, 48) },
 	  "\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", REC->id, REC->args[0], REC->args[1], REC->args[2], REC->args[3], "

@@ -59,7 +59,6 @@ struct td_task *td_task_begin(struct td_names *n, const struct task *t)
 	if (!u)
 		return NULL;
 	u->task = t;
-	memcpy(u->comm, t->comm, sizeof(u->comm));
 	u->next = n->alive;
 	u->link = &n->alive;
 	if (u->next)

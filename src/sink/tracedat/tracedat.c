@@ -312,7 +312,6 @@ static int on_task_exec(struct sink *s, struct td_task *u, const struct event *e
 	u->exec_time = ev->time;
 	u->exec_old_tid = r->old_tid;
 	u->exec_cpu = r->hdr.cpu;
-	memcpy(u->comm, ev->task->comm, sizeof(u->comm));
 	return 0;
 }
 
@@ -336,13 +335,19 @@ static int tell_exec(struct sink *s, struct td_task *u)
 	return put(s, u->exec_cpu, time);
 }
 
+/* Of what an older recorder kept the new name is all that is known. */
 static int on_task_name(struct sink *s, struct td_task *u, const struct event *ev)
 {
-	td_begin(&s->p, TD_TASK_RENAME, ev->task->tid, 44);
+	const struct rec_task_name *r = (const void *)ev->rec;
+	bool is_whole = r->hdr.size >= sizeof(*r);
+	int16_t adj = is_whole ? r->oom_score_adj : 0;
+
+	(void)u;
+	td_begin(&s->p, TD_TASK_RENAME, ev->task->tid, 48);
 	td_u32(&s->p, 8, ev->task->tid);
-	td_comm(&s->p, 12, u->comm);
+	td_comm(&s->p, 12, is_whole ? r->old : "");
 	td_comm(&s->p, 28, ev->task->comm);
-	memcpy(u->comm, ev->task->comm, sizeof(u->comm));
+	td_bytes(&s->p, 44, &adj, sizeof(adj));
 	td_use(&s->used, TD_TASK_RENAME);
 	return put(s, ev->rec->cpu, ev->time);
 }

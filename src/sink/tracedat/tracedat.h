@@ -221,7 +221,6 @@ struct td_names;
 struct td_task {
 	struct td_task *next, **link;	/* of all alive */
 	const struct task *task;
-	char	  comm[REC_COMM + 1];	/* as it was told last */
 	uint64_t  exec_time;		/* of an exec that is not told yet; 0: none */
 	uint32_t  exec_old_tid;
 	uint16_t  exec_cpu;
