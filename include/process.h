@@ -33,8 +33,8 @@ pid_t process_of_thread(pid_t tid);
 /* The parent of @pid, both as /proc counts; 0: unknown. */
 pid_t process_parent(pid_t pid);
 
-/* Is @pid, as /proc counts, stopped by a signal? */
-bool process_is_stopped(pid_t pid);
+/* @pid, as /proc counts, is neither stopped by a signal nor being killed, as far as is known. */
+bool process_is_at_work(pid_t pid);
 
 /* Our PID namespace, as the kernel numbers it. 0: /proc is not there. */
 uint32_t process_namespace(void);

@@ -98,8 +98,10 @@ int process_folder(int pidfd)
 	return fd;
 }
 
-/* The third and fourth field of proc(5)'s stat. */
-static bool read_stat(pid_t pid, char *state, pid_t *parent)
+#define PF_EXITING	0x4	/* <linux/sched.h> */
+
+/* The third, fourth and ninth field of proc(5)'s stat. */
+static bool read_stat(pid_t pid, char *state, pid_t *parent, unsigned *flags)
 {
 	char path[32], text[512], *at;
 	ssize_t n;
@@ -109,21 +111,23 @@ static bool read_stat(pid_t pid, char *state, pid_t *parent)
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	text[MAX(n, 0)] = '\0';
 	at = strrchr(text, ')');	/* the name before it may hold anything */
-	return at && sscanf(at, ") %c %d", state, parent) == 2;
+	return at && sscanf(at, ") %c %d %*d %*d %*d %*d %u", state, parent, flags) == 3;
 }
 
 pid_t process_parent(pid_t pid)
 {
+	unsigned flags;
 	char state;
 
-	return read_stat(pid, &state, &pid) ? pid : 0;
+	return read_stat(pid, &state, &pid, &flags) ? pid : 0;
 }
 
-bool process_is_stopped(pid_t pid)
+bool process_is_at_work(pid_t pid)
 {
+	unsigned flags;
 	char state;
 
-	return read_stat(pid, &state, &pid) && state == 'T';
+	return !read_stat(pid, &state, &pid, &flags) || (state != 'T' && !(flags & PF_EXITING));
 }
 
 static pid_t helper[8];		/* the last that were started; others have ended */

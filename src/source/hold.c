@@ -15,7 +15,7 @@
 
 #define LONG_NS		50000000ull	/* who waits longer is held, even if no CPU is wanted */
 #define UNHELD_NS	100000000ull	/* who cannot be held and is in the way waits no longer */
-#define SERVER_TURNS	50		/* between looks whether the server is stopped */
+#define SERVER_TURNS	50		/* between looks whether the server is at work */
 
 /*
  * A tracee of somebody else's cannot be held, and nobody where the system lets nobody
@@ -103,7 +103,7 @@ bool hold_turn(struct holder *h)
 	long waiting = count_waiting(h);
 	bool in_the_way = waiting >= h->cpus;
 
-	if (waiting && ++h->turns % SERVER_TURNS == 0 && h->server && process_is_stopped(h->server))
+	if (waiting && ++h->turns % SERVER_TURNS == 0 && h->server && !process_is_at_work(h->server))
 		*h->exec_open = false;
 	for (unsigned i = 0; i < GATE_EXEC_SLOTS && waiting; i++) {
 		struct gate_slot *s = &h->slot[i];
