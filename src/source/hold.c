@@ -5,7 +5,11 @@
  * it is that task which is seized, and it is in no system call that this could interrupt.
  * If the holder dies the kernel lets its tracees run on.
  */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "base.h"
@@ -17,6 +21,39 @@
 #define UNHELD_NS	100000000ull	/* who cannot be held and is in the way waits no longer */
 #define SERVER_TURNS	50		/* between looks whether the server is at work */
 
+#define SEIZE_US	10000
+
+static sigjmp_buf seized_too_long;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	siglongjmp(seized_too_long, 1);
+}
+
+/*
+ * PTRACE_SEIZE waits while another thread of the process execs. That one waits until all others have ended, and one of
+ * them that is held has not until we have asked for it. So it may take SEIZE_US, then we ask whether it was done after
+ * all. SIGALRM comes at no other time.
+ */
+static bool seize(pid_t tid)
+{
+	const struct itimerval soon = { .it_value.tv_usec = SEIZE_US }, never = {};
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	signal(SIGALRM, on_alarm);
+	if (!sigsetjmp(seized_too_long, 1)) {
+		setitimer(ITIMER_REAL, &soon, NULL);
+		sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+		ptrace(PTRACE_SEIZE, tid, 0, 0);
+		setitimer(ITIMER_REAL, &never, NULL);
+		sigprocmask(SIG_BLOCK, &alarm, NULL);
+	}
+	return !ptrace(PTRACE_INTERRUPT, tid, 0, 0) || errno != ESRCH;	/* it may have ended meanwhile */
+}
+
 /*
  * A tracee of somebody else's cannot be held, and nobody where the system lets nobody
  * trace: it goes on waiting as it does, or, where it is in the way for long, unserved.
@@ -27,13 +64,12 @@ static void hold(struct gate_slot *s, struct held *t, bool may_give_up)
 
 	if (!gate_move(s, GATE_WAITING, GATE_SERVING))
 		return;
-	if ((pid_t)s->tid != tid || ptrace(PTRACE_SEIZE, tid, 0, 0)) {
+	if ((pid_t)s->tid != tid || !seize(tid)) {
 		if (!gate_move(s, GATE_SERVING, may_give_up ? GATE_GIVEN_UP : GATE_WAITING))
 			gate_move(s, GATE_LEFT, GATE_FREE);
 		return;
 	}
 	*t = (struct held){ .tid = tid };
-	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	if (!gate_move(s, GATE_SERVING, GATE_HELD))	/* it waits no longer: it is let go when it has stopped */
 		gate_move(s, GATE_LEFT, GATE_FREE);
 }

@@ -59,7 +59,7 @@ waiting() {
 		sleep 0.05
 	done
 }
-held() { grep -ls '^State:.*tracing stop' $(pgrep -f "$PROGRAMS/cudriver" | sed 's,.*,/proc/&/status,') | wc -l; }
+held() { grep -ls '^State:.*tracing stop' $(pgrep -f "$PROGRAMS/" | sed 's,.*,/proc/&/task/*/status,') | wc -l; }
 until_ended() { for ((i = 0; i < 60; i++)); do [ -e ended ] && break; sleep 0.05; done; }
 
 again; waiting 8
@@ -83,3 +83,27 @@ pkill -9 -x recorder-agent -n
 kill -CONT $(readers $recorder)
 wait $recorder
 check "the agent killed: it runs on, and well" all_well 1
+
+# A thread that is held ends with its process when another thread execs, which waits for that, while more of them are to be
+# held, which waits for the exec: each has to let the others go.
+if program execrace; then
+	again
+	unset LD_LIBRARY_PATH
+	cp /bin/true first; cp /bin/true second
+	for ((i = 0; i < 12; i++)); do cp "$PROGRAMS/execrace" race.$i; done
+	"$RECORDER" -o race.data --no-syscalls --functions='*@*' -- bash -c '"$0"; touch begun; until [ -e go ]; do sleep 0.05; done
+		for i in {0..11}; do { "$0" ./race.$i $((i * 150)) > out.$i; echo $? > status.$i; } & done; wait; touch ended' \
+		"$PROGRAMS/execrace" 2> race.data.err &
+	recorder=$!
+	for ((i = 0; i < 200; i++)); do [ -e begun ] && break; sleep 0.05; done
+	stopped=$(readers $recorder)
+	kill -STOP $stopped
+	touch go
+	for ((i = 0; i < 100; i++)); do [ "$(held)" -gt 0 ] && break; sleep 0.05; done
+	touch fire
+	until_ended
+	check "threads that exec at one moment, some of them held: none hangs" all_well 12
+	kill -CONT $stopped
+	wait $recorder
+	check "... and nothing is left of them" equal "$(pgrep -f "$PROGRAMS/execrace" | wc -l)" 0
+fi

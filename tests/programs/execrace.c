@@ -1,0 +1,48 @@
+/*
+ * execrace.c - threads of one process exec at one moment: `execrace SELF DELAY` has one begin with an exec, and when
+ * there is a file "fire", three more, and DELAY us later one that execs SELF by a bare system call, which takes all
+ * others with it: that says "done".
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static pthread_barrier_t fired;
+
+static void *begins(void *file)
+{
+	char *argv[] = { file, NULL };
+
+	execve(file, argv, environ);
+	pause();
+	return NULL;
+}
+
+static void *follows(void *file)
+{
+	pthread_barrier_wait(&fired);
+	return begins(file);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t;
+
+	if (argc < 3)
+		return puts("done") < 0;
+	pthread_barrier_init(&fired, NULL, 4);
+	pthread_create(&t, NULL, begins, "./first");
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t, NULL, follows, "./second");
+	while (access("fire", F_OK))
+		usleep(5000);
+	pthread_barrier_wait(&fired);
+	usleep(atoi(argv[2]));
+	syscall(SYS_execve, argv[1], (char *[]){ argv[1], NULL }, environ);
+	return 1;
+}
