@@ -101,7 +101,7 @@ all=$(grep -c ' \[0' one.report)
 check "version 6 has as many" equal "$(trace-cmd convert --file-version 6 -i one.dat -o six.dat > /dev/null 2>&1; report six.dat | grep -c ' \[0')" "$all"
 if kshark=$(ls /usr/lib/*/libkshark.so 2> /dev/null) && [ -d /usr/include/kernelshark ] && gcc -o kshark "$LIVE/tracedat.c" \
 	-I/usr/include/kernelshark $(pkg-config --cflags libtracecmd libtraceevent libtracefs 2> /dev/null) "$kshark" 2> kshark.err; then
-	check "KernelShark's library reads as many" equal "$(./kshark one.dat)" "$all"
+	check "KernelShark's library reads as many" equal "$(./kshark one.dat | wc -l)" "$all"
 else
 	skip "KernelShark's library" "libkshark-dev is not there"
 fi
@@ -179,7 +179,7 @@ if [ -e "$(dirname "$RECORDER")/librecorder_cupti.so" ]; then
 		0"
 	check "... version 6 has as many" equal "$(trace-cmd convert --file-version 6 -i times/trace.dat -o six.dat > /dev/null 2>&1
 		report six.dat | grep -c ': gpu_')" "$ran"
-	[ ! -x kshark ] || check "... KernelShark's library reads all" equal "$(./kshark times/trace.dat)" "$(grep -c ' \[0' times.report)"
+	[ ! -x kshark ] || check "... KernelShark's library reads all" equal "$(./kshark times/trace.dat | wc -l)" "$(grep -c ' \[0' times.report)"
 	unset STUBCUDA_KERNEL_NS
 else
 	skip "device times" "librecorder_cupti.so was not built"
