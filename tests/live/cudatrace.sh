@@ -101,7 +101,7 @@ all=$(grep -c ' \[0' one.report)
 check "version 6 has as many" equal "$(trace-cmd convert --file-version 6 -i one.dat -o six.dat > /dev/null 2>&1; report six.dat | grep -c ' \[0')" "$all"
 if kshark=$(ls /usr/lib/*/libkshark.so 2> /dev/null) && [ -d /usr/include/kernelshark ] && gcc -o kshark "$LIVE/tracedat.c" \
 	-I/usr/include/kernelshark $(pkg-config --cflags libtracecmd libtraceevent libtracefs 2> /dev/null) "$kshark" 2> kshark.err; then
-	check "KernelShark's library reads as many" equal "$(./kshark one.dat)" "$all"
+	check "KernelShark's library reads as many" equal "$(./kshark one.dat | wc -l)" "$all"
 else
 	skip "KernelShark's library" "libkshark-dev is not there"
 fi
@@ -161,25 +161,29 @@ timed() {
 	report times/trace.dat > times.report
 	ran=$(cat times/trace/*/event.log | grep -c '^\[recorder\] gpu ')
 }
+in_lanes() { python3 "$LIVE/gpulanes.py" < <(report times/trace.dat -t -R); }
 each_once() { python3 "$LIVE/gputrace.py" times < <(report times/trace.dat -R); }
 if [ -e "$(dirname "$RECORDER")/librecorder_cupti.so" ]; then
 	export STUBCUDA_KERNEL_NS=70000
 	for how in "- cufork" "late cugraph 7" "lossy cuthreads 4 50" "- cudriver 7 ."; do
 		STUBCUPTI=${how%% *} timed "${how#* }"
 		check "device times ($how): each is there once, as it is in the tables" each_once
+		# What is of no launch is told at the end; the stand-in has one number for all default streams, which cudriver uses at once.
+		case $how in lossy*|*cudriver*) continue ;; esac
+		check "... each stream has a CPU, on which each begins and ends when it did" in_lanes
 	done
 	check "... there are kernels, copies and sets" equal "$(sed -nE 's/.* (gpu_[a-z]+): .*/\1/p' times.report | sort -u | xargs)" \
-		"gpu_kernel gpu_memcpy gpu_memset"
-	check "... they ran on no CPU that there is" equal \
-		"$(grep ': gpu_' times.report | grep -o ' \[[0-9]*\] ' | sort -u)" "$(printf ' [%03d] ' "$(report one.dat | sed -n 's/^cpus=//p')")"
+		"gpu_end gpu_kernel gpu_memcpy gpu_memset"
+	check "... they ran on no CPU that there is" equal "$(sed -nE 's/.* \[0*([0-9]+)\] .*: gpu_.*/\1/p' times.report |
+		awk -v cpus="$(report one.dat | sed -n 's/^cpus=//p')" '$1 < cpus' | wc -l)" 0
 	check "... a filter finds those that took longer" equal \
 		"$(report times/trace.dat -F "cuda/gpu_kernel: duration > $((STUBCUDA_KERNEL_NS - 1))" | grep -c ': gpu_kernel: ')
 		$(report times/trace.dat -F "cuda/gpu_kernel: duration > $STUBCUDA_KERNEL_NS" | grep -c ': gpu_')" \
 		"$(grep -c ': gpu_kernel: ' times.report)
 		0"
 	check "... version 6 has as many" equal "$(trace-cmd convert --file-version 6 -i times/trace.dat -o six.dat > /dev/null 2>&1
-		report six.dat | grep -c ': gpu_')" "$ran"
-	[ ! -x kshark ] || check "... KernelShark's library reads all" equal "$(./kshark times/trace.dat)" "$(grep -c ' \[0' times.report)"
+		report six.dat | grep ': gpu_' | grep -vc ': gpu_end')" "$ran"
+	[ ! -x kshark ] || check "... KernelShark's library reads all" equal "$(./kshark times/trace.dat | wc -l)" "$(grep -c ' \[0' times.report)"
 	unset STUBCUDA_KERNEL_NS
 else
 	skip "device times" "librecorder_cupti.so was not built"

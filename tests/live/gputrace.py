@@ -60,17 +60,19 @@ def of_neutrino(top):
 
 def of_report(lines):
     """Also whose line it is, which is its thread's, and that a kernel's shape is that of its launch."""
-    launches = {}
+    launches, told = {}, []
     for line in lines:
         m = re.match(r"\s*\S*-(\d+)\s+\[\d+\].* (launch|gpu_kernel|gpu_memcpy|gpu_memset): +(.*)$", line)
         if not m:
             continue
         field = dict(pair.split("=", 1) for pair in m.group(3).split() if "=" in pair)
+        shape = tuple(int(field.get(c + d, "0"), 0) for c in "gb" for d in "xyz")
+        if m.group(2) == "launch":      # stands where it returned: its kernel may have begun
+            launches[int(field["tgid"], 0), int(field["seq"], 0)] = shape
+        else:
+            told.append((line, m, field, shape))
+    for line, m, field, shape in told:
         number = lambda name: int(field.get(name, "0"), 0)
-        shape = tuple(number(c + d) for c in "gb" for d in "xyz")
-        if m.group(2) == "launch":
-            launches[number("tgid"), number("seq")] = shape
-            continue
         if int(m.group(1)) != (number("tid") or number("tgid")):
             sys.exit("not its thread's: " + line)
         kind = EVENTS[m.group(2)]

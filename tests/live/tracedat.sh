@@ -100,7 +100,11 @@ check "convert to version 6 keeps all" equal "$(trace-cmd convert --file-version
 check "report --uname, --version" grep -q 'recorder' <(trace-cmd report --uname --version -i text.dat 2>&1)
 if kshark=$(ls /usr/lib/*/libkshark.so 2> /dev/null) && [ -d /usr/include/kernelshark ] && gcc -o kshark "$LIVE/tracedat.c" \
 	-I/usr/include/kernelshark $(pkg-config --cflags libtracecmd libtraceevent libtracefs 2> /dev/null) "$kshark" 2> kshark.err; then
-	check "KernelShark's library reads as many" equal "$(./kshark text.dat)" "$all"
+	./kshark text.dat > kshark.out
+	check "KernelShark's library reads as many" equal "$(wc -l < kshark.out)" "$all"
+	sed -nE 's/^ *(.*-[0-9]+) +\[[0-9]+\] +[0-9.]+: +([A-Za-z0-9_]+): .*/\2 \1/p' text.report > cmd.out
+	check "... of each event as many" diff <(awk '{ print $1 }' kshark.out | sort | uniq -c) <(awk '{ print $1 }' cmd.out | sort | uniq -c)
+	check "... and of each task" diff <(sed 's/^[^ ]* //' kshark.out | sort | uniq -c) <(sed 's/^[^ ]* //' cmd.out | sort | uniq -c)
 else
 	skip "KernelShark's library" "libkshark-dev is not there"
 fi

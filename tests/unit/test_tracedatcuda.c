@@ -13,6 +13,7 @@
 #include "cuda.h"
 #include "event.h"
 #include "sink.h"
+#include "sink/tracedat/tracedat.h"
 #include "test.h"
 
 extern const struct sink_ops sink_tracedat;
@@ -331,7 +332,7 @@ TEST(a_result_has_the_driver_s_name_for_it_or_is_a_number)
 
 static struct cuda_process process = { .pid = 100, .id = 1 };
 
-/* On a CPU that there is not: it ran on none. */
+/* On a CPU that there is not: it ran on none. One is enough unless a test says otherwise. */
 static void ran(struct told *t, struct cuda_device_time d, const struct cuda_time *time)
 {
 	struct event ev = { .time = t->now, .began = t->now, .kind = REC_CUDA_TIMES, .device = &d };
@@ -339,7 +340,7 @@ static void ran(struct told *t, struct cuda_device_time d, const struct cuda_tim
 	d.process = &process;
 	d.time = time;
 	CHECK(!sink_tracedat.event(t->sink, &ev));
-	t->cpus = 2;
+	t->cpus = MAX(t->cpus, 2u);
 }
 
 static const struct cuda_time kernel_time = {
@@ -347,7 +348,9 @@ static const struct cuda_time kernel_time = {
 	.regs = 24, .grid = { 64, 3, 2 }, .block = { 256, 2, 1 },
 };
 
-TEST(a_kernel_on_the_device_is_one_line_of_when_it_ran_and_whose_it_is)
+#define END_OF_KERNEL	"gpu_end: dev=1 stream_id=7 corr=17"
+
+TEST(a_kernel_on_the_device_stands_when_it_ran_and_is_whose_it_is)
 {
 	struct cuda_time node = kernel_time;
 	struct cuda_call c = call_of("cuInit");
@@ -356,20 +359,95 @@ TEST(a_kernel_on_the_device_is_one_line_of_when_it_ran_and_whose_it_is)
 	set_up(&t);
 	made(&t, &c, 0);
 	ran(&t, (struct cuda_device_time){ .kernel = &vadd, .seq = 3, .entry = 5, .stream = 0xabc, .tid = 101 }, &kernel_time);
+	node.start = node.end + 9000;
+	node.end = node.start + 1000;
 	node.graph_node = 9;
 	node.queued = 7000000008;
 	ran(&t, (struct cuda_device_time){ .kernel = &vadd, .seq = 4, .entry = 5, .tid = 101 }, &node);
 	made(&t, &c, 0);
 	read_back(&t);
-	CHECK_STR(next(&t), "call: cuInit() result=CUDA_SUCCESS 1.234 us");
-	CHECK(strstr(t.line, " [000] "));
 	CHECK_STR(next(&t), "gpu_kernel: vadd<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
 		  "took=70.234us seq=3 stream=0xabc corr=17 regs=24");
-	CHECK(strstr(t.line, "prog-101 ") && strstr(t.line, " [001] ") && strstr(t.line, " 1.000001234: "));
-	CHECK_STR(next(&t), "gpu_kernel: vadd<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
-		  "took=70.234us seq=4 stream=0x0 node=9 queued=7.000000008 corr=17 regs=24");
+	CHECK(strstr(t.line, "prog-101 ") && strstr(t.line, " [001] ") && strstr(t.line, " 0.900000001: "));
+	CHECK_STR(next(&t), END_OF_KERNEL);
+	CHECK(strstr(t.line, "<idle>-0 ") && strstr(t.line, " [001] ") && strstr(t.line, " 0.900070235: "));
+	CHECK_STR(next(&t), "gpu_kernel: vadd<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900079235 end=0.900080235 "
+		  "took=1.000us seq=4 stream=0x0 node=9 queued=7.000000008 corr=17 regs=24");
+	CHECK_STR(next(&t), END_OF_KERNEL);
 	CHECK_STR(next(&t), "call: cuInit() result=CUDA_SUCCESS 1.234 us");
 	CHECK(strstr(t.line, " [000] "));
+	CHECK_STR(next(&t), "call: cuInit() result=CUDA_SUCCESS 1.234 us");
+	CHECK(strstr(t.line, " [000] "));
+	clear(&t);
+}
+
+/* Whose line it is, where and when. */
+static void is_at(struct told *t, const char *begins, const char *cpu, const char *time)
+{
+	const char *line = next(t);
+
+	CHECK(!strncmp(line, begins, strlen(begins)));
+	CHECK(strstr(t->line, cpu) && strstr(t->line, time));
+}
+
+TEST(each_stream_has_a_cpu_of_its_own_whose_times_never_decrease)
+{
+	const struct cuda_device_time made = { .kernel = &vadd, .seq = 3, .tid = 101 };
+	struct cuda_time early = kernel_time, other = kernel_time, inside = kernel_time;
+	struct told t;
+
+	set_up(&t);
+	other.stream = 8;
+	early.start -= 500;
+	inside.start += 1000;
+	inside.end -= 1000;
+	ran(&t, made, &kernel_time);
+	ran(&t, made, &other);
+	ran(&t, made, &inside);			/* and told late: it stands where the one before ended */
+	ran(&t, made, &early);
+	t.cpus = 3;
+	read_back(&t);
+	is_at(&t, "gpu_kernel: ", " [001] ", " 0.900000001: ");
+	is_at(&t, "gpu_kernel: ", " [002] ", " 0.900000001: ");
+	for (int i = 0; i < 5; i++)
+		is_at(&t, i % 2 ? "gpu_kernel: " : "gpu_end: ", " [001] ", " 0.900070235: ");
+	is_at(&t, "gpu_end: ", " [002] ", " 0.900070235: ");
+	clear(&t);
+}
+
+TEST(streams_beyond_those_that_have_a_cpu_of_their_own_share_one)
+{
+	struct cuda_time time = kernel_time;
+	struct told t;
+
+	set_up(&t);
+	for (uint32_t i = 0; i < 3 * TD_STREAMS; i++) {
+		time.context = i;
+		ran(&t, (struct cuda_device_time){ .kernel = &vadd, .seq = i, .tid = 101 }, &time);
+	}
+	t.cpus = 1 + TD_STREAMS;
+	read_back(&t);
+	for (uint32_t i = 0; i < 2 * 3 * TD_STREAMS; i++)
+		CHECK(!strncmp(next(&t), "gpu_", 4));
+	clear(&t);
+}
+
+TEST(times_that_cannot_be_are_told_where_they_became_known)
+{
+	static const struct { uint64_t start, end; } row[] = { { 0, 0 }, { 900, 899 }, { 1, START + 2 * NSEC_PER_SEC },
+		{ 1ull << 62, 1ull << 63 } };
+	struct cuda_time time = kernel_time;
+	struct told t;
+
+	set_up(&t);
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		time.start = row[i].start;
+		time.end = row[i].end;
+		ran(&t, (struct cuda_device_time){ .kernel = &vadd, .seq = i, .tid = 101 }, &time);
+	}
+	read_back(&t);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(row); i++)
+		is_at(&t, i % 2 ? "gpu_end: " : "gpu_kernel: ", " [001] ", " 1.000000000: ");
 	clear(&t);
 }
 
@@ -386,11 +464,14 @@ TEST(what_is_not_known_of_a_kernel_on_the_device_is_said)
 	CHECK_STR(next(&t), "gpu_kernel: unknown<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
 		  "took=70.234us call=unseen corr=17 regs=24");
 	CHECK(strstr(t.line, "-100 "));
+	CHECK_STR(next(&t), END_OF_KERNEL);
 	CHECK_STR(next(&t), "gpu_kernel: unknown<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
 		  "took=70.234us seq=unseen stream=0x0 corr=17 regs=24");
 	CHECK(strstr(t.line, "-101 "));
+	CHECK_STR(next(&t), END_OF_KERNEL);
 	CHECK_STR(next(&t), "gpu_kernel: a\\nb<<<(64,3,2),(256,2,1)>>> dev=1 ctx=2 stream_id=7 start=0.900000001 end=0.900070235 "
 		  "took=70.234us seq=0 stream=0x0 corr=17 regs=24");
+	CHECK_STR(next(&t), END_OF_KERNEL);
 	clear(&t);
 }
 
@@ -415,12 +496,14 @@ TEST(copies_and_sets_on_the_device_have_their_bytes_and_copies_their_way)
 	read_back(&t);
 	CHECK_STR(next(&t), "gpu_memset: 1099511627776 bytes dev=0 ctx=0 stream_id=7 start=0.000000001 end=1.000000002 "
 		  "took=1000000.001us stream=0x2 corr=0");
+	CHECK_STR(next(&t), "gpu_end: dev=0 stream_id=7 corr=0");
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		char want[160];
 
 		snprintf(want, sizeof(want), "gpu_memcpy: %s 1099511627776 bytes dev=0 ctx=0 stream_id=7 start=0.000000001 "
 			 "end=1.000000002 took=1000000.001us stream=0x2 corr=0", row[i].name);
 		CHECK_STR(next(&t), want);
+		CHECK_STR(next(&t), "gpu_end: dev=0 stream_id=7 corr=0");
 	}
 	clear(&t);
 }

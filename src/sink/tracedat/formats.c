@@ -187,6 +187,9 @@ static const struct event_format formats[] = {
 	  "\"%s %llu bytes" GPU_TEXT "\", __print_symbolic(REC->copy_kind, " GPU_COPY_NAMES "), REC->bytes, " GPU },
 	{ TD_GPU_MEMSET, "cuda", "gpu_memset", { GPU_FIELDS, U("u64 bytes", 88, 8) },
 	  "\"%llu bytes" GPU_TEXT "\", REC->bytes, " GPU },
+	{ TD_GPU_END, "cuda", "gpu_end", {
+		U("u32 device", 8, 4), U("u32 stream_id", 12, 4), U("u32 corr", 16, 4), U("u32 tgid", 20, 4) },
+	  "\"dev=%u stream_id=%u corr=%u\", REC->device, REC->stream_id, REC->corr" },
 	{ TD_LOST, "recorder", "lost", {
 		U("u64 function", 8, 8), U("u64 syscall", 16, 8), U("u64 task", 24, 8), U("u64 event", 32, 8),
 		U("u64 cuda", 40, 8) },

@@ -1,8 +1,11 @@
 /*
- * gpu.c - what ran on a device, as events of the system "cuda": gpu_kernel, gpu_memcpy, gpu_memset.
+ * gpu.c - what ran on a device, as events of the system "cuda": gpu_kernel, gpu_memcpy, gpu_memset, and where each ended
+ * gpu_end.
  *
- * CUPTI tells it late. An event stands where recorder has learned it; its fields say when it ran. Its task is who made
- * the call, else the process. What is not known is 0, of a launch's number all ones, and the text does not have it.
+ * CUPTI tells it late. Each stream has a CPU of its own in the file, so an event can stand at the time it has on the
+ * device: what a stream does is told in order. What is not (nodes of a graph that run at once) stands where the one before
+ * ended; its fields say when it ran. Its task is who made the call, else the process; a gpu_end's is the idle one, so that
+ * KernelShark draws a bar between them. What is not known is 0, of a launch's number all ones, and the text does not have it.
  */
 #include "base.h"
 #include "cuda.h"
@@ -77,6 +80,34 @@ static uint16_t add_memory(struct td_payload *p, uint16_t id, const struct cuda_
 	td_u32(p, 84, d->time->what);
 	td_u64(p, 88, d->time->bytes);
 	return id;
+}
+
+unsigned td_stream(struct td_streams *s, const struct cuda_device_time *d)
+{
+	const struct cuda_time *t = d->time;
+	unsigned i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->stream[i].pid == d->process->pid && s->stream[i].device == t->device &&
+		    s->stream[i].context == t->context && s->stream[i].id == t->stream)
+			return i;
+	if (i == TD_STREAMS)
+		return TD_STREAMS - 1;
+	s->stream[i].pid = d->process->pid;
+	s->stream[i].device = t->device;
+	s->stream[i].context = t->context;
+	s->stream[i].id = t->stream;
+	return s->count++;
+}
+
+uint16_t td_gpu_end(struct td_payload *p, const struct cuda_device_time *d)
+{
+	td_begin(p, TD_GPU_END, 0, 24);
+	td_u32(p, 8, d->time->device);
+	td_u32(p, 12, d->time->stream);
+	td_u32(p, 16, d->time->correlation);
+	td_u32(p, 20, d->process->pid);
+	return TD_GPU_END;
 }
 
 uint16_t td_gpu(struct td_payload *p, const struct cuda_device_time *d)

@@ -3,13 +3,12 @@
  *
  * An event goes to the CPU it happened on, at the time that is known of it there: times of a CPU never decrease, so an
  * entry that was held back stands where it became known, and its exit tells how long the call took. What an exec led
- * to is known a little after it; its event waits for that. What ran on a device ran on none of the CPUs: it goes to
- * one more, which the file has when there is such.
+ * to is known a little after it; its event waits for that. What ran on a device ran on none of the CPUs: each of
+ * its streams is one more.
  */
-#include <limits.h>
-
 #include "about.h"
 #include "base.h"
+#include "cuda.h"
 #include "event.h"
 #include "image.h"
 #include "log.h"
@@ -22,7 +21,7 @@
 #include "task.h"
 
 #define CPUS_MAX	4096u
-#define ON_DEVICE	UINT_MAX	/* in place of a CPU */
+#define ON_DEVICE	0x80000000u	/* and a stream's place, in place of a CPU */
 #define NAMES_KNOWN	4096	/* a power of two: functions whose names are at hand */
 
 /* What a function is called, and the file it is in. */
@@ -38,7 +37,8 @@ struct sink {
 	struct td_names	    *names;
 	struct td_syscalls  *calls;
 	struct td_kallsyms  *kallsyms;
-	struct td_lane	   **lane;	/* by CPU, and one more for devices; NULL: nothing has happened there */
+	struct td_lane	   **lane;	/* by CPU, then by stream of a device; NULL: nothing has happened there */
+	struct td_streams    streams;
 	unsigned	     cpus;
 	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
 	bool		     has_news;		/* more than was written then */
@@ -51,7 +51,7 @@ static void sink_destroy(struct sink *s)
 {
 	if (!s)
 		return;
-	for (unsigned i = 0; s->lane && i <= s->cpus; i++)
+	for (unsigned i = 0; s->lane && i < s->cpus + TD_STREAMS; i++)
 		td_lane_destroy(s->lane[i]);
 	free(s->lane);
 	td_names_destroy(s->names);
@@ -74,13 +74,13 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 	if (!s->codec)
 		return fail(-EPROTONOSUPPORT, "this recorder was built without --compression %s", args->options->compression);
 	s->cpus = MIN(MAX(args->about->cpus_possible, 1u), CPUS_MAX);
-	s->lane = calloc(s->cpus + 1, sizeof(*s->lane));
+	s->lane = calloc(s->cpus + TD_STREAMS, sizeof(*s->lane));
 	if (!s->lane)
 		return -ENOMEM;
 	err = td_names_create(&s->names);
 	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
 	err = err ?: td_kallsyms_create(&s->kallsyms);
-	err = err ?: td_spool_reserve(args->dirfd, s->cpus + 1);
+	err = err ?: td_spool_reserve(args->dirfd, s->cpus + TD_STREAMS);
 	if (!err)
 		*ret = TAKE(s);
 	return err;
@@ -92,7 +92,7 @@ static int lane_of(struct sink *s, unsigned cpu, struct td_lane **ret)
 {
 	int err = 0;
 
-	cpu = cpu == ON_DEVICE ? s->cpus : MIN(cpu, s->cpus - 1);
+	cpu = cpu >= ON_DEVICE ? s->cpus + cpu - ON_DEVICE : MIN(cpu, s->cpus - 1);
 	if (!s->lane[cpu])
 		err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
 	*ret = s->lane[cpu];
@@ -113,11 +113,11 @@ static int write_all(struct sink *s)
 {
 	struct td_meta_args meta = {
 		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .kallsyms = s->kallsyms,
-		.names = s->names, .lane = s->lane, .cpus = s->cpus + !!s->lane[s->cpus],
+		.names = s->names, .lane = s->lane, .cpus = s->cpus + s->streams.count,
 	};
 	int err = 0;
 
-	for (unsigned i = 0; i <= s->cpus; i++)
+	for (unsigned i = 0; i < s->cpus + TD_STREAMS; i++)
 		if (s->lane[i])
 			err = td_lane_flush(s->lane[i]) ?: err;
 	s->was_written = true;
@@ -274,14 +274,29 @@ static int on_cuda(struct sink *s, struct td_task *u, const struct event *ev)
 	return err;
 }
 
+/* A device whose clock is not ours, or that tells no times, would take its events out of the recording. */
+static bool is_sane(const struct cuda_time *t, uint64_t now)
+{
+	return t->start && t->start <= t->end && t->end < now + NSEC_PER_SEC;
+}
+
 static int on_device_time(struct sink *s, const struct event *ev)
 {
+	const struct cuda_time *t = ev->device->time;
 	uint16_t id = td_gpu(&s->p, ev->device);
+	bool sane = is_sane(t, ev->time);
+	unsigned at;
+	int err;
 
 	if (!id)
 		return 0;
+	at = ON_DEVICE + td_stream(&s->streams, ev->device);
 	td_use(&s->used, id);
-	return put(s, ON_DEVICE, ev->time);
+	err = put(s, at, sane ? t->start : ev->time);
+	if (err)
+		return err;
+	td_use(&s->used, td_gpu_end(&s->p, ev->device));
+	return put(s, at, sane ? t->end : ev->time);
 }
 
 /* ---- tasks ---- */

@@ -127,6 +127,7 @@ enum td_id {
 	TD_GPU_KERNEL	= 20030,
 	TD_GPU_MEMCPY,
 	TD_GPU_MEMSET,
+	TD_GPU_END,
 	TD_LOST		= 20200,
 	TD_MARK,
 	TD_IDS		= 32768
@@ -206,7 +207,18 @@ uint16_t td_cuda(struct td_payload *p, const struct event *ev, size_t n);	/* the
 
 /* ---- gpu.c ---- */
 
+#define TD_STREAMS	16	/* that have a place of their own; the last is shared by all others */
+
+struct td_streams {
+	unsigned count;
+	struct {
+		uint32_t pid, device, context, id;
+	} stream[TD_STREAMS];
+};
+
+unsigned td_stream(struct td_streams *s, const struct cuda_device_time *d);	/* its place, below TD_STREAMS */
 uint16_t td_gpu(struct td_payload *p, const struct cuda_device_time *d);	/* returns the id it got; 0: none is told */
+uint16_t td_gpu_end(struct td_payload *p, const struct cuda_device_time *d);
 
 /* ---- values.c ---- */
 
