@@ -46,7 +46,7 @@ program nested && {
 	dat args.dat --no-syscalls -A 'fib@arg1/i32' -R 'fib@retval/i32' -- "$PROGRAMS/nested" > /dev/null
 	report args.dat > args.report
 	check "arguments and results are shown" grep -qE 'func_exit: +} /\* fib = [0-9]+ \*/' args.report
-	check "..." grep -qE 'func_entry: +fib\([0-9]+\) \{ \[nested\+0x' args.report
+	check "..., and where in its file the function is" grep -qE "func_entry: +fib\([0-9]+\) \{ \[nested\+0x0*$(nm "$PROGRAMS/nested" | sed -n 's/^0*\([0-9a-f]*\) . fib$/\1/p')\]" args.report
 }
 
 program probes && {

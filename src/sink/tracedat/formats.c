@@ -122,9 +122,9 @@ static const struct event_format formats[] = {
 	{ TD_FUNC_ENTRY, "user", "func_entry", {
 		U("u64 addr", 8, 8), U("u32 depth", 16, 4), U("u32 tgid", 20, 4),
 		U("__data_loc char[] func", 24, 4), U("__data_loc char[] module", 28, 4),
-		U("__data_loc char[] args", 32, 4) },
+		U("__data_loc char[] args", 32, 4), U("u64 offset", 40, 8) },
 	  INDENT "%s(%s) { [%s+0x%llx]\", REC->depth * 2, \"\", __get_str(func), __get_str(args), __get_str(module), "
-	  "REC->addr" },
+	  "REC->offset" },
 	{ TD_FUNC_EXIT, "user", "func_exit", {
 		U("u64 addr", 8, 8), U("u32 depth", 16, 4), U("u32 tgid", 20, 4), U("u64 duration", 24, 8),
 		U("__data_loc char[] func", 32, 4), U("__data_loc char[] ret", 36, 4), U("u32 is_inferred", 40, 4) },

@@ -178,7 +178,7 @@ static int on_func_entry(struct sink *s, struct td_task *u, const struct event *
 	char values[1024];
 	int n = 0;
 
-	td_begin(&s->p, TD_FUNC_ENTRY, ev->task->tid, 36);
+	td_begin(&s->p, TD_FUNC_ENTRY, ev->task->tid, 48);
 	td_u64(&s->p, 8, ev->call->addr);
 	td_u32(&s->p, 16, ev->depth);
 	td_u32(&s->p, 20, ev->task->pid);
@@ -187,6 +187,7 @@ static int on_func_entry(struct sink *s, struct td_task *u, const struct event *
 	if (ev->rec->kind == REC_FUNC_ENTRY_ARGS)
 		n = values_of(ev, values, sizeof(values));
 	td_text(&s->p, 32, n ? values : NULL, n, TD_ALL);
+	td_u64(&s->p, 40, ev->call->func ? ev->call->func->addr : ev->call->addr);
 	td_use(&s->used, TD_FUNC_ENTRY);
 	return note_begin(u, ev->depth, ev->began) ?: put(s, ev->rec->cpu, ev->time);
 }
