@@ -82,9 +82,9 @@ static bool let_go(struct held *t)
 
 	if (!got)
 		return false;
-	if (got == t->tid && WIFSTOPPED(status))
-		ptrace(PTRACE_DETACH, t->tid, 0, status >> 16 ? 0 : WSTOPSIG(status));
-	return true;
+	if (got != t->tid || !WIFSTOPPED(status))
+		return true;
+	return !ptrace(PTRACE_DETACH, t->tid, 0, status >> 16 ? 0 : WSTOPSIG(status));	/* killed just now, its end is still ours */
 }
 
 /* Its parent is told of that when the holder was. */
