@@ -198,12 +198,12 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 }
 
 /*
- * Wait until the slot is DONE or FAILED, then free it. FREE: it took too long, or the task is dying.
+ * Wait until the slot is DONE or FAILED, then free it. FREE: it took too long; LEFT: the task is dying.
  * HELD: nothing of the task's own code runs before it was served, and the slot is the agent's.
  */
 static __noinline __u32 gate_wait(struct gate_slot *s, __u64 timeout)
 {
-	__u32 state;
+	__u32 state, gone;
 
 	if (!s)
 		return GATE_FREE;
@@ -212,8 +212,9 @@ static __noinline __u32 gate_wait(struct gate_slot *s, __u64 timeout)
 	s->cursor = s->kind == GATE_EXEC ? s->next_way + GATE_CALL_NS : 0;
 	for (int i = 0; i < WAIT_ROUNDS && bpf_loop(WAIT_TURNS, wait_turn, &s, 0) == WAIT_TURNS; i++)
 		;
+	gone = is_deserted(s) || bpf_ktime_get_ns() > s->until ? GATE_FREE : GATE_LEFT;
 	if (gate_move(s, GATE_WAITING, GATE_FREE) || gate_move(s, GATE_SERVING, GATE_LEFT))
-		return GATE_FREE;
+		return gone;
 	state = *(volatile __u32 *)&s->state;
 	if (state >= GATE_HELD)
 		return GATE_HELD;
@@ -390,7 +391,8 @@ static __noinline bool is_known_file(void)
 
 /*
  * Tell the control thread of the task at the slot, and wait: GATE_DONE is its yes, GATE_FAILED its no, GATE_FREE
- * or GATE_GIVEN_UP that there was none, GATE_HELD that it comes before the task runs on. The notice is made in the ring itself.
+ * or GATE_GIVEN_UP that there was none, GATE_HELD that it comes before the task runs on, GATE_LEFT that the task does not.
+ * The notice is made in the ring itself.
  */
 static __noinline __u32 ask_control(__u32 at, __u32 what)
 {
@@ -479,9 +481,9 @@ int exec_gate(struct pt_regs *ctx)
 	struct gate_slot *s;
 	__u32 at;
 
-	if (!gate_exec_open || !my_task() || is_known_file())
+	if (!my_task() || is_known_file())
 		return 0;
-	at = gate_take(GATE_EXEC, user_sp(ctx));
+	at = gate_exec_open ? gate_take(GATE_EXEC, user_sp(ctx)) : GATE_SLOTS;
 	s = bpf_map_lookup_elem(&gate_slots, &at);
 	__sync_fetch_and_add(&gate_execs, 1);
 	if (!s || !is_answer(ask_control(at, GATE_EXECED)))
