@@ -150,6 +150,9 @@ int gate_serve(gate_fn fn, void *ctx);
 /* Nobody is to wait at an exec now, or may again; who waits goes on. */
 void gate_open(bool is_open);
 
+/* Nobody is to wait at an exec ever again. */
+void gate_shut(void);
+
 /* Probes are about to be set, or have been: meanwhile, who waits does not hold his memory map's lock off the CPU. */
 void gate_attaching(bool begins);
 

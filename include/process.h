@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What we are called in /proc; 0: it is not there, or does not show us. */
+pid_t process_own_in_proc(void);
+
 /* Does /proc count as we do? False also when it is not there. */
 bool process_proc_is_ours(void);
 

@@ -14,4 +14,10 @@ bool unwind_possible(void);
 /* In this file: not if it brings an unwinder of its own that has no symbols to find it by. */
 bool unwind_is_safe(const struct image *img);
 
+/*
+ * Readable when the process has ended that serves unwinders, and has those sleep who wait at the gate; -1: there is none.
+ * Lent.
+ */
+int unwind_agent_fd(void);
+
 #endif

@@ -13,12 +13,14 @@
 #include "flow/writer.h"
 #include "gate.h"
 #include "images.h"
+#include "kernel.h"
 #include "launch.h"
 #include "log.h"
 #include "out.h"
 #include "source/triggers.h"
 #include "target.h"
 #include "trigger.h"
+#include "unwind.h"
 
 #define STATUS_NS	(NSEC_PER_SEC / 2)
 
@@ -26,6 +28,7 @@ struct loop {
 	const struct control_args *args;
 	uint64_t begin, last_time, last_events;
 	double	 last_cpu;
+	int	 epoll;
 	bool	 done, ended;
 };
 
@@ -174,6 +177,16 @@ static int on_rewritten(struct loop *l, int fd)
 	return err ?: on_gate(l, fd);
 }
 
+/* Who waits would take the CPUs from whom he waits for, on and on: nobody does from here on. */
+static int on_agent_gone(struct loop *l, int fd)
+{
+	epoll_ctl(l->epoll, EPOLL_CTL_DEL, fd, NULL);
+	warn("recorder-agent was killed: programs that start from here on run before they are probed%s",
+	     kernel_has(HAVE_WRITE_USER) ? "" : ", and an exception may end one");
+	gate_shut();
+	return 0;
+}
+
 /* What the loop waits for. */
 struct watch {
 	int   fd;
@@ -227,9 +240,11 @@ int control_run(const struct control_args *args, bool *ended)
 		{ trigger_fd(), on_finish },
 		{ gate_fd(), on_gate },
 		{ images_rewritten_fd(), on_rewritten },
+		{ unwind_agent_fd(), on_agent_gone },
 	};
 	int err = epoll < 0 ? -errno : watch_all(epoll, watch, ARRAY_SIZE(watch));
 
+	l.epoll = epoll;
 	take_precedence();
 	while (!l.done && !err) {
 		struct epoll_event ev;

@@ -25,11 +25,16 @@ static pid_t number_in(const char *path, const char *format)
 	return MAX(n, 0);
 }
 
-bool process_proc_is_ours(void)
+pid_t process_own_in_proc(void)
 {
 	char self[16] = "";
 
-	return readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid();
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 ? atoi(self) : 0;
+}
+
+bool process_proc_is_ours(void)
+{
+	return process_own_in_proc() == getpid();
 }
 
 pid_t process_in_proc(int pidfd)

@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "agent.h"
@@ -39,6 +40,7 @@
 
 struct agent {
 	int	socket;
+	int	pidfd;		/* -1: not known */
 };
 
 /* A message to the agent. */
@@ -88,7 +90,7 @@ static int serving_open(struct serving *s, struct recorder_bpf *bpf)
 		.hijacked = &bpf->bss->gate_hijacked,
 		.holder = {
 			.exec_open = &bpf->data->gate_exec_open, .timeouts = &bpf->bss->gate_exec_timeouts,
-			.server = process_proc_is_ours() ? getpid() : 0, .cpus = sysconf(_SC_NPROCESSORS_ONLN),
+			.server = process_own_in_proc(), .cpus = sysconf(_SC_NPROCESSORS_ONLN),
 		},
 	};
 	s->requests_fd = bpf_map__fd(bpf->maps.gate_requests);
@@ -249,10 +251,10 @@ static void close_others(struct serving *s)
 	close_range(keep[ARRAY_SIZE(keep) - 1] + 1, ~0u, 0);
 }
 
-/* A task that waits spins: run ahead of it, and be the last to be killed for memory. */
+/* A task that waits spins: run ahead of it, also where it is a real-time one, and be the last to be killed for memory. */
 static void come_first(void)
 {
-	struct sched_param first = { .sched_priority = 1 };
+	struct sched_param first = { .sched_priority = sched_get_priority_max(SCHED_FIFO) };
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "-1000", 5) < 0)
@@ -307,13 +309,21 @@ int agent_start(struct agent **ret, struct recorder_bpf *bpf)
 		waitpid(pid, NULL, 0);
 	else
 		err = -errno;
-	if (recv(pair[0], &own, sizeof(own), MSG_DONTWAIT) == sizeof(own) && own > 0)
+	a->pidfd = -1;
+	if (recv(pair[0], &own, sizeof(own), MSG_DONTWAIT) == sizeof(own) && own > 0) {
 		process_own(own);
+		a->pidfd = syscall(SYS_pidfd_open, own, 0);
+	}
 	serving_close(&s);
 	close(pair[1]);
 	a->socket = pair[0];
 	*ret = a;
 	return err;
+}
+
+int agent_fd(const struct agent *a)
+{
+	return a ? a->pidfd : -1;
 }
 
 int agent_hold(struct agent *a, int link_fd, const struct probed *file)
@@ -349,5 +359,6 @@ void agent_dismiss(struct agent *a)
 	if (!a)
 		return;
 	send(a->socket, &(struct word){ .what = 'd' }, sizeof(struct word), MSG_NOSIGNAL);
+	close_fd(&a->pidfd);
 	free(a);			/* the socket stays open: its end tells that all our links are gone */
 }

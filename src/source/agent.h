@@ -20,6 +20,9 @@ struct recorder_bpf;
 /* Start it, once @bpf is loaded. Best before threads are made and the command is launched. */
 int  agent_start(struct agent **ret, struct recorder_bpf *bpf);
 
+/* Readable once it has ended; -1: that is not known. Lent. */
+int  agent_fd(const struct agent *a);
+
 /* Keep @link_fd open as long as the agent lives; a copy goes over, the caller keeps his. @file: whose probes it holds. */
 int  agent_hold(struct agent *a, int link_fd, const struct probed *file);
 

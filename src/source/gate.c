@@ -49,6 +49,7 @@ static struct {
 	unsigned	    files;
 	gate_fn		    fn;		/* during gate_serve() */
 	void		   *fn_ctx;
+	bool		    is_shut;	/* nobody waits any more */
 	bool		    is_blind;	/* said that /proc does not show who waits */
 	uint64_t	    late;	/* execs that were not served in time */
 	uint64_t	    unseen;	/* processes that mapped files which were not looked at */
@@ -84,7 +85,13 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 void gate_open(bool is_open)
 {
 	if (gate.bpf)
-		gate.bpf->data->gate_exec_open = is_open;
+		gate.bpf->data->gate_exec_open = is_open && !gate.is_shut;
+}
+
+void gate_shut(void)
+{
+	gate.is_shut = true;
+	gate_open(false);
 }
 
 void gate_attaching(bool begins)
@@ -175,7 +182,7 @@ static int on_notice(void *ctx, void *data, size_t len)
 		return 0;
 	err = serve_waiting(n, &answer);
 	release(n, answer);
-	gate.bpf->data->gate_exec_open = true;
+	gate_open(true);
 	return err;
 }
 

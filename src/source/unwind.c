@@ -207,6 +207,11 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	return 0;
 }
 
+int unwind_agent_fd(void)
+{
+	return agent_fd(unwind.agent);
+}
+
 static void unwind_forget(const struct probed *file)
 {
 	if (!links_has(&unwind.links, file))

@@ -33,6 +33,15 @@ check "$at_once programs with a CUDA driver end well" all_well $at_once
 check "each has all its CUDA calls" equal "$(calls allcuda)" $(($(calls onecuda) * at_once))
 check "none of these was late" equal "$(late allcuda)" ""
 
+if command -v chrt > /dev/null && chrt -f 50 true 2> /dev/null; then
+	again; touch go
+	record realtime "${cuda[@]}" -- bash storm 6 chrt -f 50 "$PROGRAMS/cudriver"
+	check "so do real-time programs, and none of them is late" all_well 6
+	check "... with all their CUDA calls" equal "$(calls realtime) $(late realtime)" "$(($(calls onecuda) * 6)) "
+else
+	skip "real-time programs" "none can be run here"
+fi
+
 if command -v strace > /dev/null; then
 	again; touch go
 	record traced "${cuda[@]}" -- bash storm 8 strace -f -o /dev/null "$PROGRAMS/cudriver"
@@ -60,6 +69,7 @@ waiting() {
 	done
 }
 held() { grep -ls '^State:.*tracing stop' $(pgrep -f "$PROGRAMS/" | sed 's,.*,/proc/&/task/*/status,') | wc -l; }
+tracer() { cat $(pgrep -f "$PROGRAMS/" | sed 's,.*,/proc/&/task/*/status,') | awk '/^TracerPid:/ && $2 { print $2; exit }'; }
 until_ended() { for ((i = 0; i < 60; i++)); do [ -e ended ] && break; sleep 0.05; done; }
 
 again; waiting 8
@@ -78,32 +88,37 @@ kill -CONT $(readers $recorder)
 wait $recorder
 check "and that they were late is said" [ -n "$(late wait.data)" ]
 
-again; waiting 1
-pkill -9 -x recorder-agent -n
+again; waiting 4
+kill -9 "$(tracer)"
 kill -CONT $(readers $recorder)
+until_ended
+check "the agent killed: they run on, and well" all_well 4
 wait $recorder
-check "the agent killed: it runs on, and well" all_well 1
+check "and that it was is said" grep -q 'recorder-agent was killed' wait.data.err
 
 # A thread that is held ends with its process when another thread execs, which waits for that, while more of them are to be
 # held, which waits for the exec: each has to let the others go.
 if program execrace; then
 	again
 	unset LD_LIBRARY_PATH
-	cp /bin/true first; cp /bin/true second
-	for ((i = 0; i < 12; i++)); do cp "$PROGRAMS/execrace" race.$i; done
-	"$RECORDER" -o race.data --no-syscalls --functions='*@*' -- bash -c '"$0"; touch begun; until [ -e go ]; do sleep 0.05; done
-		for i in {0..11}; do { "$0" ./race.$i $((i * 150)) > out.$i; echo $? > status.$i; } & done; wait; touch ended' \
-		"$PROGRAMS/execrace" 2> race.data.err &
+	cp /bin/true first; cp /bin/true second; cp "$PROGRAMS/execrace" race
+	"$RECORDER" -o race.data --no-syscalls --functions='*@*' -- bash -c '"$0"
+		for i in {0..11}; do { "$0" "$0" $((i * 150)) > out.$i; echo $? > status.$i; } & done; wait' ./race 2> race.data.err > race.out &
 	recorder=$!
-	for ((i = 0; i < 200; i++)); do [ -e begun ] && break; sleep 0.05; done
+	within() { for ((i = 0; i < 100; i++)); do "$@" && break; sleep 0.05; done; }
+	are_ready() { [ "$(cat out.* 2> /dev/null | grep -c ready)" = 12 ]; }
+	are_held() { [ "$(cat $(pgrep -f ./race | sed 's,.*,/proc/&/task/*/status,') 2> /dev/null | grep -c '^State:.*tracing stop')" = 12 ]; }
+	have_ended() { [ "$(ls status.* 2> /dev/null | wc -l)" = 12 ]; }
+	within are_ready
 	stopped=$(readers $recorder)
 	kill -STOP $stopped
-	touch go
-	for ((i = 0; i < 100; i++)); do [ "$(held)" -gt 0 ] && break; sleep 0.05; done
+	touch one
+	within are_held
+	check "threads are held" are_held
 	touch fire
-	until_ended
-	check "threads that exec at one moment, some of them held: none hangs" all_well 12
+	within have_ended
+	check "they end when another thread of their process execs" all_well 12
+	check "... which goes on" equal "$(cat out.* | grep -c done)" 12
 	kill -CONT $stopped
 	wait $recorder
-	check "... and nothing is left of them" equal "$(pgrep -f "$PROGRAMS/execrace" | wc -l)" 0
 fi

@@ -1,7 +1,7 @@
 /*
- * execrace.c - threads of one process exec at one moment: `execrace SELF DELAY` has one begin with an exec, and when
- * there is a file "fire", three more, and DELAY us later one that execs SELF by a bare system call, which takes all
- * others with it: that says "done".
+ * execrace.c - threads of one process exec at one moment: `execrace SELF DELAY` says "ready", has one begin with an exec
+ * when there is a file "one", and when there is a file "fire", three more, and DELAY us later one that execs SELF by a
+ * bare system call, which takes all others with it: that says "done".
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,6 +29,12 @@ static void *follows(void *file)
 	return begins(file);
 }
 
+static void await(const char *file)
+{
+	while (access(file, F_OK))
+		usleep(5000);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t t;
@@ -36,11 +42,13 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return puts("done") < 0;
 	pthread_barrier_init(&fired, NULL, 4);
+	puts("ready");
+	fflush(stdout);
+	await("one");
 	pthread_create(&t, NULL, begins, "./first");
 	for (int i = 0; i < 3; i++)
 		pthread_create(&t, NULL, follows, "./second");
-	while (access("fire", F_OK))
-		usleep(5000);
+	await("fire");
 	pthread_barrier_wait(&fired);
 	usleep(atoi(argv[2]));
 	syscall(SYS_execve, argv[1], (char *[]){ argv[1], NULL }, environ);
