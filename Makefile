@@ -94,6 +94,7 @@ bench:							## the figures we publish, beside other tools; needs root
 	@tests/bench/attach.sh $(abspath recorder)
 	@tests/bench/programs.sh $(abspath recorder)
 	@tests/bench/bas.sh $(abspath recorder)
+	@tests/bench/tracedat.sh $(abspath recorder)
 	@tests/bench/cuda.sh $(abspath recorder)
 
 vmlinux:						## renew vmlinux/ARCH/vmlinux.h; BTF=FILE of a kernel of another architecture
