@@ -6,25 +6,15 @@
 # The build's time and the CPU time of its processes are taken within; "in all" has the tools' own start and end too. Medians,
 # all measured in turn. A ratio is the median of the rounds', each to the mean of the two bare builds of its round. The
 # figures of one run belong together; those of two runs do not.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-recorder=$(realpath "${1:?usage: tests/bench/bas.sh RECORDER}") || exit 2
-[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
-targets=${BENCH:-$(realpath -m "$here/../../build/bench")}
-make -s -C "$here" OUT="$targets" "$targets/opens" || exit 2
+. "$(dirname "$0")/lib.sh"
+build_targets "$bin/opens"
 rounds=${ROUNDS:-5}
-work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bas-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-export LC_ALL=C
-unset SUDO_UID SUDO_GID SUDO_USER
-RECORDER=$recorder LONG=$here/../long
+targets=$bin RECORDER=$recorder LONG=$here/../long	# what follows has a $bin of its own
 calls=execve,execveat,open,openat,openat2,creat,close,close_range,pipe,pipe2,dup,dup2,dup3,fcntl,rename,renameat,renameat2
 calls+=,link,linkat,symlink,symlinkat,clone,clone3,fork,vfork,exit_group,exit
 
 . "$LONG/builds.sh"
 from=$(source_of lua5.4)/src
-cd "$work" || exit 1
 if [ -f "$from/lua.c" ]; then
 	what="lua, make -j2"
 	cp -r "$from" build && echo '#define DEB_HOST_MULTIARCH ""' > build/lua5.4-deb-multiarch.h
@@ -73,14 +63,14 @@ done
 record -- ./within >> messages 2>&1
 [ -f out ] && { lines=$(wc -l < out) bytes=$(wc -c < out) execs=$(grep -ac '!New_proc|' out) opened=$(grep -ac '!Open|' out); }
 
-median() { [ -s "$1" ] && awk -v f="${2-1}" '{ print $f }' "$1" | sort -g | awk '{ v[NR] = $1 } END { printf "%.0f\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }' || echo -; }
+# whole FILE [FIELD]: its median, without a fraction.
+whole() { median "$@" | awk '{ print $1 == "-" ? $1 : sprintf("%.0f", $1) }'; }
 # ratio NAME FIELD
 ratio() {
 	[ "$(wc -l < "$1.ms")" = "$rounds" ] || { echo -; return; }
 	paste bare.ms bare2.ms "$1.ms" | awk -v f="$2" '{ print 2 * $(6 + f) / ($f + $(3 + f)) }' | sort -g |
 		awk '{ v[NR] = $1 } END { printf "%.2f", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
-verdict() { awk -v r="$1" -v most="$2" 'BEGIN { print r == "-" ? "not measured" : r + 0 <= most ? "met" : "MISSED" }'; }
 # Where two bare builds of a round differ by more than what is asked for, nothing can be said of a third.
 speed() {
 	local ratio noise
@@ -104,7 +94,7 @@ for name in bare bare2 recorder strace seccomp perf; do
 	[ -s $name.ms ] || continue
 	said=
 	[ $name = recorder ] && said=$(speed)
-	row "  $title" "$(median $name.ms)" "$(ratio $name 1)" "$(median $name.ms 2)" "$(ratio $name 2)" "$(median $name.ms 3)" "$said"
+	row "  $title" "$(whole $name.ms)" "$(ratio $name 1)" "$(whole $name.ms 2)" "$(ratio $name 2)" "$(whole $name.ms 3)" "$said"
 done
 echo "  ${execs:--} execs, ${opened:--} opens, ${lines:--} lines, ${bytes:--} bytes of text"
 
@@ -117,7 +107,7 @@ for ((r = 0; r < rounds; r++)); do
 done
 printf '%-44s %10s %10s %10s\n' "open + close, ns of wall time" bare recorder added
 for depth in 3 10 30 100; do
-	b=$(median open.bare.$depth) a=$(median open.recorder.$depth)
+	b=$(whole open.bare.$depth) a=$(whole open.recorder.$depth)
 	printf '  %-42s %10s %10s %10s\n' "a path of $depth components" "$b" "$a" "$(awk -v a="$a" -v b="$b" 'BEGIN { print a == "-" ? "-" : a - b }')"
 done
 

@@ -5,18 +5,9 @@
 #
 # The bystander calls malloc() and free() in a loop and times itself (CPU time, the least over its own rounds; the median
 # over ours). Beside it recorder records a sleeping process: nothing of it, its own functions, or all of the C library too.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-recorder=$(realpath "${1:?usage: tests/bench/bystander.sh RECORDER}") || exit 2
-[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
-bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
-make -s -C "$here" OUT="$bin" || exit 2
-work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bystander-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-mkdir -m 777 "$work/told"
-export LC_ALL=C
-unset SUDO_UID SUDO_GID SUDO_USER
+. "$(dirname "$0")/lib.sh"
+build_targets
+mkdir -m 777 told
 
 measure() { "$bin/libc" loop 10 20000 | awk '{ print $1 }' >> "$work/$1"; }
 
@@ -41,7 +32,6 @@ for ((r = 0; r < ${ROUNDS:-5}; r++)); do
 	measure after
 done 2> /dev/null
 
-median() { sort -g "$work/$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 alone=$(median alone)
 printf '%-52s %10s %8s\n' "malloc() and free() of a process not recorded" ns ratio
 for what in "alone:nobody records" "own:another's own functions are recorded" \

@@ -5,18 +5,9 @@
 #
 # The program says at its end what CPU time it took, its own traps included. Ratios to the untraced program, medians, all
 # measured in turn. The figures of one run belong together; those of two runs do not.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-recorder=$(realpath "${1:?usage: tests/bench/chosen.sh RECORDER}") || exit 2
-[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
-bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
-make -s -C "$here" OUT="$bin" "$bin/chosen" || exit 2
+. "$(dirname "$0")/lib.sh"
+build_targets "$bin/chosen"
 rounds=${ROUNDS:-7}
-work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-chosen-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C
-unset SUDO_UID SUDO_GID SUDO_USER
 
 # sample NAME OPTION...: the program's seconds into NAME.s; calls and MB, as the summary has them, into NAME.n and NAME.mb.
 sample() {
@@ -35,8 +26,7 @@ for ((r = 0; r < rounds; r++)); do
 	sample if -F 'serve@if:arg1==7'
 done
 
-median() { [ -s "$1" ] && sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-slower() { awk -v a="$(median "$1.s")" -v b="$(median bare.s)" 'BEGIN { if (a == "" || b + 0 == 0) print "-"; else printf "%.2f", a / b }'; }
+slower() { awk -v a="$(median "$1.s")" -v b="$(median bare.s)" 'BEGIN { if (a == "-" || b + 0 == 0) print "-"; else printf "%.2f", a / b }'; }
 row() {
 	printf '  %-42s' "$1"
 	for name in all time depth if; do printf ' %12s' "$($2 $name $3)"; done

@@ -4,19 +4,13 @@
 #	tests/bench/cuda.sh RECORDER		ROUNDS=7
 #
 # Medians over rounds in which all ways come in turn. The stand-in's launch is some tens of ns, a real driver's some 4000.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-recorder=$(realpath "${1:?usage: tests/bench/cuda.sh RECORDER}") || exit 2
-[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
-bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
+. "$(dirname "$0")/lib.sh"
 programs=$(realpath -m "$here/../../build/programs")
-make -s -C "$here" OUT="$bin" && make -s -C "$here/../programs" OUT="$programs" fakecuda || exit 2
+build_targets
+make -s -C "$here/../programs" OUT="$programs" fakecuda || exit 2
 driver=$programs/fakecuda/libcuda.so.580.0
 rounds=${ROUNDS:-7} launches=100000
-work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-cuda-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C LD_LIBRARY_PATH=$programs/fakecuda
+export LD_LIBRARY_PATH=$programs/fakecuda
 
 # ns of a launch, as the program itself measured them.
 per_launch() { sed -nE 's/^([0-9]+) launches in ([0-9]+) us.*/\1 \2/p' | awk '{ printf "%.1f\n", $2 * 1000 / $1 }'; }
@@ -46,7 +40,6 @@ for ((r = 0; r < rounds; r++)); do
 	recorded --cuda=launch,module --format neutrino >> neutrino
 	recorded --cuda=launch,module --format uftrace >> uftrace
 done
-median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 added() { awk -v a="$(median "$1")" -v b="$(median bare)" 'BEGIN { printf "%.0f", a - b }'; }
 ratio() { awk -v a="$(added "$1")" -v f="$(added empty)" 'BEGIN { printf "%.2f", a / f }'; }
 recorded --cuda=launch --format raw > /dev/null

@@ -5,17 +5,11 @@
 #
 # Each program says at its end what CPU time it took, its own traps included; what a tool takes to start, to write and to end
 # is not in it. Ratios to the untraced program, medians, all measured in turn.
-set -u
-recorder=$(realpath "${1:?usage: tests/bench/programs.sh RECORDER}") || exit 2
-[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
-LONG=$(cd "$(dirname "$0")/../long" && pwd) RECORDER=$recorder
+. "$(dirname "$0")/lib.sh"
+LONG=$here/../long RECORDER=$recorder
 . "$LONG/builds.sh"
 rounds=${ROUNDS:-5}
-work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-programs-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-export LC_ALL=C BPFTRACE_MAX_PROBES=100000
-unset SUDO_UID SUDO_GID SUDO_USER
+export BPFTRACE_MAX_PROBES=100000
 
 cat > work.lua <<'END'
 local t = {}
@@ -83,8 +77,7 @@ for ((r = 0; r < rounds; r++)); do
 	done
 done
 
-median() { [ -s "$1" ] && sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-slower() { awk -v a="$(median "$1")" -v b="$(median "$2")" 'BEGIN { if (a == "" || b + 0 == 0) print "-"; else printf "%.1f", a / b }'; }
+slower() { awk -v a="$(median "$1")" -v b="$(median "$2")" 'BEGIN { if (a == "-" || b + 0 == 0) print "-"; else printf "%.1f", a / b }'; }
 printf '%-44s %9s %9s %9s\n' "times slower, all functions ($rounds rounds)" sqlite3 lua python3
 row() {
 	printf '  %-42s' "$1"

@@ -6,21 +6,12 @@
 # Every figure is CPU time added to one call, measured by the program that makes the calls: the least over its own rounds,
 # then the median over ours. All things are measured in turn, round by round, so that what else the machine does falls on
 # all of them alike.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-recorder=$(realpath "${1:?usage: tests/bench/run.sh RECORDER}") || exit 2
-[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
+. "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || { echo "the targets are x86-64 code: nothing is measured here"; exit 0; }
-bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
-make -s -C "$here" OUT="$bin" || exit 2
+build_targets
 rounds=${ROUNDS:-7}
 peer_rounds=$(((rounds + 1) / 2))
-work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bench-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-export LC_ALL=C
-unset SUDO_UID SUDO_GID SUDO_USER
 
-cd "$work" || exit 1		# a -pg build leaves a file where it ran
 loop=(loop 20 20000)
 short=(loop 5 4000)	# for what is slow
 
@@ -152,18 +143,12 @@ note ""
 
 # ---- what came of it
 
-# median NAME [FIELD]
-median() {
-	[ -s "$work/$1" ] || { echo -; return; }
-	awk -v f="${2-1}" '{ print $f }' "$work/$1" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
 added() { awk -v a="$(median "$1" "${3-1}")" -v b="$(median "$2" "${3-1}")" 'BEGIN { if (a == "-" || b == "-") print "-"; else printf "%.0f", a - b }'; }
 # ratio NAME FLOOR BARE
 ratio() {
 	awk -v a="$(median "$1")" -v f="$(median "$2")" -v b="$(median "$3")" \
 		'BEGIN { if (a == "-" || f == "-" || b == "-" || f <= b) print "-"; else printf "%.2f", (a - b) / (f - b) }'
 }
-verdict() { awk -v r="$1" -v most="$2" 'BEGIN { print r == "-" ? "not measured" : r + 0 <= most ? "met" : "MISSED" }'; }
 line() { printf '%-44s %8s %8s %8s   %-8s %s\n' "$@"; }
 
 echo "Linux $(uname -r), $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $rounds rounds"

@@ -4,21 +4,11 @@
 #	tests/bench/tracedat.sh RECORDER	ROUNDS=5: how often each thing is measured; PEERS=no: recorder alone
 #
 # A call's figures are CPU time added to it, as in run.sh: the least of the program's own rounds, then the median of ours; all
-# is measured in turn, round by round. trace-cmd record is compared where it can run, in tests/long/tracecmd.sh.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-recorder=$(realpath "${1:?usage: tests/bench/tracedat.sh RECORDER}") || exit 2
-[ "$(id -u)" = 0 ] || { echo "the benchmark needs root"; exit 2; }
+# is measured in turn, round by round. trace-cmd record needs a kernel that lets it: tests/long/tracecmd.sh compares what it tells.
+. "$(dirname "$0")/lib.sh"
 [ "$(uname -m)" = x86_64 ] || { echo "the targets are x86-64 code: nothing is measured here"; exit 0; }
-bin=${BENCH:-$(realpath -m "$here/../../build/bench")}
-make -s -C "$here" OUT="$bin" || exit 2
+build_targets
 rounds=${ROUNDS:-5}
-work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-tracedat-XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-export LC_ALL=C
-unset SUDO_UID SUDO_GID SUDO_USER
-cd "$work" || exit 1
 loop=(loop 20 20000)	# 400 000 calls
 short=(loop 5 4000)	# for what is slow
 two=$(nproc)
@@ -26,13 +16,14 @@ two=$((two > 1 ? two - 2 : 0))-$((two - 1))	# the program takes the last CPU
 
 # ---- who is measured
 
-declare -A tool title lacks
+declare -A title lacks
 title[recorder]="recorder --format trace-dat"
 title[stacks]="recorder -g, kernel and user stacks"
 title[none]="recorder --compression none"
 title[perf]="perf record -e raw_syscalls:*"
 title[perfz]="perf record -z, the same"
 title[perfg]="perf record -g, the same"
+title[tracecmd]="trace-cmd record -e raw_syscalls"
 title[perftrace]="perf trace"
 title[strace]="strace -f"
 
@@ -53,6 +44,7 @@ with() {
 	perf) perf record -q -e 'raw_syscalls:*' -o out "$@" ;;
 	perfz) perf record -q -z -e 'raw_syscalls:*' -o out "$@" ;;
 	perfg) perf record -q -g -e 'raw_syscalls:*' -o out "$@" ;;
+	tracecmd) trace-cmd record -q -e raw_syscalls -F -o out "$@" ;;
 	perftrace) perf trace -o out "$@" ;;
 	strace) strace -f -o out "$@" ;;
 	esac
@@ -65,6 +57,7 @@ if [ "${PEERS-yes}" != no ]; then
 	else
 		lacks[perf]="perf is not there, or cannot read tracefs: $(tail -n 1 try)"
 	fi
+	if with tracecmd true > try 2>&1; then fast+=(tracecmd); else lacks[tracecmd]="trace-cmd cannot record here: $(tail -n 1 try)"; fi
 	if with perftrace true > try 2>&1; then slow+=(perftrace); else lacks[perftrace]="perf trace does not work here: $(tail -n 1 try)"; fi
 	if with strace true > try 2>&1; then slow+=(strace); else lacks[strace]="strace does not work here: $(tail -n 1 try)"; fi
 fi
@@ -149,17 +142,11 @@ done
 
 # ---- what came of it
 
-# median FILE [FIELD]
-median() {
-	[ -s "$1" ] || { echo -; return; }
-	awk -v f="${2-1}" '{ print $f }' "$1" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
 # The least peak of all rounds: where the disk or the CPUs are busy with others more records wait, within --memory; what is kept
 # of each event is there in every round.
 least() { awk -v f="$2" '{ print $f }' "$1" | sort -g | head -n 1; }
 # of EXPRESSION A B: - where one is not known
 of() { awk -v a="$2" -v b="$3" "BEGIN { if (a == \"-\" || b == \"-\" || a == \"\" || b == \"\") print \"-\"; else printf \"$4\", $1 }"; }
-verdict() { awk -v r="$1" -v most="$2" 'BEGIN { print r == "-" ? "not measured" : r + 0 <= most ? "met" : "MISSED" }'; }
 
 echo "trace.dat. Linux $(uname -r), $(nproc) CPUs, $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $rounds rounds"
 echo
