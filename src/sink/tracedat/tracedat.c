@@ -429,7 +429,7 @@ static int on_mark(struct sink *s, const struct event *ev)
 	td_u32(&s->p, 12, r->number);
 	td_u32(&s->p, 16, r->signal);
 	td_u32(&s->p, 20, r->hdr.pid);
-	td_escaped(&s->p, 24, what);
+	td_text(&s->p, 24, what, strlen(what), TD_ALL);
 	td_use(&s->used, TD_MARK);
 	return put(s, r->hdr.cpu, ev->time);
 }

@@ -435,9 +435,6 @@ static int on_mark(struct sink *s, const struct event *ev)
 	if (err)
 		return err;
 	mark_text(text, ev);
-	for (char *c = text; *c; c++)
-		if ((uint8_t)*c < ' ' || *c == 0x7f)
-			*c = '?';
 	out_printf(s->extern_out, "%llu.%09llu %s\n", ev->time / NSEC_PER_SEC, ev->time % NSEC_PER_SEC, text);
 	return out_error(s->extern_out);
 }
