@@ -72,6 +72,24 @@ held() { grep -ls '^State:.*tracing stop' $(pgrep -f "$PROGRAMS/" | sed 's,.*,/p
 tracer() { cat $(pgrep -f "$PROGRAMS/" | sed 's,.*,/proc/&/task/*/status,') | awk '/^TracerPid:/ && $2 { print $2; exit }'; }
 until_ended() { for ((i = 0; i < 60; i++)); do [ -e ended ] && break; sleep 0.05; done; }
 
+# A tracee of another tracer cannot be put to sleep: killed while it waits, it is no program that began too early.
+if command -v strace > /dev/null; then
+	mkfifo line
+	"$RECORDER" -o dying.data --no-syscalls --functions='*@*' -- strace -f -o /dev/null bash -c 'echo $$ > dying; read < line; exec true' 2> dying.data.err &
+	recorder=$!
+	for ((i = 0; i < 200; i++)); do [ -s dying ] && break; sleep 0.05; done
+	stopped=$(readers $recorder)
+	kill -STOP $stopped
+	echo > line
+	sleep 0.3
+	kill -9 "$(cat dying)"
+	sleep 0.1
+	check "who is killed while it waits ends at once" [ ! -e "/proc/$(cat dying)" ]
+	kill -CONT $stopped
+	wait $recorder
+	check "and is not counted as late" equal "$(late dying.data)" ""
+fi
+
 again; waiting 8
 check "who waits for long sleeps" [ "$(held)" -gt 0 ]
 kill -9 $recorder
