@@ -67,14 +67,15 @@ static int write_section(struct out *o, enum td_section id, const struct td_meta
 	}
 }
 
-/* As per_cpu/cpuN/stats has them; a reader overwrites the last byte. */
+/* As per_cpu/cpuN/stats has them: entries and bytes are what is still in the ring, read events what was taken out of it. A
+ * reader overwrites the last byte. */
 static void write_stat(struct out *o, unsigned cpu, const struct td_stat *s)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "CPU: %u\nentries: %lu\noverrun: %lu\ncommit overrun: 0\nbytes: %lu\n"
-		 "oldest event ts: %lu.%06lu\nnow ts: %lu.%06lu\ndropped events: 0\nread events: %lu\n", cpu, s->entries, s->lost,
-		 s->bytes, (unsigned long)(s->first / NSEC_PER_SEC), (unsigned long)(s->first % NSEC_PER_SEC / 1000),
+	snprintf(text, sizeof(text), "CPU: %u\nentries: 0\noverrun: %lu\ncommit overrun: 0\nbytes: 0\n"
+		 "oldest event ts: %lu.%06lu\nnow ts: %lu.%06lu\ndropped events: 0\nread events: %lu\n", cpu, s->lost,
+		 (unsigned long)(s->first / NSEC_PER_SEC), (unsigned long)(s->first % NSEC_PER_SEC / 1000),
 		 (unsigned long)(s->last / NSEC_PER_SEC), (unsigned long)(s->last % NSEC_PER_SEC / 1000), s->entries);
 	option_text(o, TD_O_CPUSTAT, text);
 }

@@ -125,7 +125,6 @@ static int close_page(struct td_lane *l)
 		put_u64(page + PAGE_HEAD + l->used, l->lost);
 	}
 	put_u64(page + 8, commit);
-	l->stat.bytes += l->used;
 	l->used = 0;
 	l->lost = 0;
 	l->pages++;

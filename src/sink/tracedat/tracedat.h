@@ -82,7 +82,7 @@ struct td_lane;
 
 /* What a CPU's statistics say. */
 struct td_stat {
-	uint64_t entries, bytes, lost, first, last;
+	uint64_t entries, lost, first, last;
 };
 
 int  td_lane_create(struct td_lane **ret, int spoolfd, unsigned cpu, const struct td_codec *codec);
