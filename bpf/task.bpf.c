@@ -87,25 +87,50 @@ int BPF_PROG(task_new, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/* The record of an exec while it is put together. */
+struct exec_scratch {
+	struct rec_task_exec rec;
+	char	filename[REC_EXEC_NAME + 8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct exec_scratch);
+} exec_scratches SEC(".maps");
+
+static __always_inline void tell_exec(struct task_state *t, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)
+{
+	__u32 zero = 0;
+	struct exec_scratch *s = bpf_map_lookup_elem(&exec_scratches, &zero);
+	long n;
+
+	if (!s)
+		return;
+	s->rec.old_tid = old_tid;
+	s->rec.pad = 0;
+	s->rec.stack = task->mm->start_stack;
+	__builtin_memcpy(s->rec.comm, task->comm, sizeof(s->rec.comm));
+	n = bpf_probe_read_kernel_str(s->filename, REC_EXEC_NAME, bprm->filename);
+	if (n < 0 || n > REC_EXEC_NAME)
+		n = 0;
+	for (int i = 0; i < 8; i++)		/* the last word: no byte leaves that was not written */
+		s->filename[n + i] = 0;
+	rec_send(t, CLASS_TASK, REC_TASK_EXEC, 0, &s->rec.hdr, sizeof(s->rec) + n + 1, sizeof(*s));
+}
+
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)
 {
 	struct task_state *t = my_task();
 	__u64 phdr = 0, base = 0;
-	struct rec_task_exec *r;
 
 	if (!t)
 		return 0;
 	t->flags &= ~TASK_ARMED;
 	t->home = t->home_bytes = 0;	/* a new stack */
-	r = rec_begin(t, CLASS_TASK, REC_TASK_EXEC, sizeof(*r));
-	if (r) {
-		r->old_tid = old_tid;
-		r->pad = 0;
-		r->stack = task->mm->start_stack;
-		__builtin_memcpy(r->comm, task->comm, sizeof(r->comm));
-		rec_end(r);
-	}
+	tell_exec(t, task, old_tid, bprm);
 	returns_exec();
 	read_auxv(task->mm, &phdr, &base);
 	send_image((__u64)BPF_CORE_READ(task, mm, exe_file), IMAGE_PHDR, phdr, 0, 0);
@@ -146,7 +171,7 @@ int BPF_PROG(task_name, struct task_struct *task, const char *comm)
 	__builtin_memset(r->comm, 0, sizeof(r->comm));
 	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), comm);	/* cut as the kernel will */
 	r->oom_score_adj = task->signal->oom_score_adj;
-	r->pad = 0;
+	r->by_tid = (__u32)bpf_get_current_pid_tgid();
 	__builtin_memcpy(r->old, task->comm, sizeof(r->old));
 	rec_end(r);
 	return 0;

@@ -91,7 +91,10 @@ struct rec_task_exec {
 	__u32		pad;
 	__u64		stack;		/* top of the new stack: mm->start_stack */
 	char		comm[REC_COMM];
+	char		filename[];	/* what execve() was asked for, a script too; ends with a NUL. Older files end before it */
 };
+
+#define REC_EXEC_NAME	4096	/* bytes of it at most, the NUL included: PATH_MAX */
 
 /*
  * A task that ran before the recording did, named by the header. The leader of its process comes first, then what
@@ -109,7 +112,7 @@ struct rec_task_name {
 	struct rec_hdr	hdr;
 	char		comm[REC_COMM];
 	__s32		oom_score_adj;	/* older files end before it */
-	__u32		pad;
+	__u32		by_tid;		/* the thread that named it; 0: a file of an older recorder */
 	char		old[REC_COMM];
 };
 

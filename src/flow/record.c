@@ -196,6 +196,13 @@ static bool task_new_is_sane(const struct rec_hdr *rec, const char *end)
 	return ((const struct rec_task_new *)rec)->new_tid != rec->tid;
 }
 
+static bool task_exec_is_sane(const struct rec_hdr *rec, const char *end)
+{
+	const struct rec_task_exec *r = (const void *)rec;
+
+	return r->filename == end || memchr(r->filename, '\0', (size_t)(end - r->filename));
+}
+
 static bool sys_enter_is_sane(const struct rec_hdr *rec, const char *end)
 {
 	const struct rec_sys_enter *r = (const void *)rec;
@@ -296,6 +303,7 @@ static bool exec_piece_is_sane(const struct rec_hdr *rec, const char *end)
 /* NULL: there is nothing but numbers, and any will do. */
 static bool (*const is_sane[REC_KINDS])(const struct rec_hdr *rec, const char *end) = {
 	[REC_TASK_NEW]	      = task_new_is_sane,
+	[REC_TASK_EXEC]	      = task_exec_is_sane,
 	[REC_SYS_ENTER]	      = sys_enter_is_sane,
 	[REC_SYS_EXIT]	      = sys_exit_is_sane,
 	[REC_IMAGE]	      = image_is_sane,

@@ -71,6 +71,20 @@ check "a fork, its child by its number" line 'sched_process_fork' 'comm=sh pid=[
 check "a task's old and new name, as the kernel tells it" equal "$(report name.dat | sed -n 's/.* task_rename: *pid=[0-9]* //p' | tail -n 1)" \
 	"oldcomm=bash newcomm=renamed oom_score_adj=500"
 check "an exec, with its file" line 'sched_process_exec.*cat' 'sched_process_exec: +filename=/.*cat pid=[0-9]+ old_pid=[0-9]+'
+printf '#!/bin/sh\nexec ./link\n' > script
+chmod 755 script
+ln -s /bin/true link
+dat script.dat --no-functions -- ./script
+check "... as it was asked for: a script, a link" equal "$(report script.dat | sed -n 's/.* sched_process_exec: *filename=\([^ ]*\) .*/\1/p' | tr '\n' ' ')" "./script ./link "
+dat others.dat --no-functions -- python3 -c '
+import threading
+go = threading.Event()
+t = threading.Thread(target=go.wait)
+t.start()
+open("/proc/self/task/%d/comm" % t.native_id, "w").write("by-another")
+go.set()'
+check "a name that another thread gives: by that one" equal "$(report others.dat | sed -nE 's/.*-([0-9]+) .* task_rename: *pid=([0-9]+) .*newcomm=by-another.*/\1 \2/p' |
+	awk '{ print ($1 != $2) }')" 1
 check "an exit" line 'sched_process_exit' 'comm=[a-z]+ pid=[0-9]+ prio=[0-9]+ group_dead=true'
 check "tasks by their last names" equal "$(awk '/sched_process_exit/ { sub(/-[0-9]+$/, "", $1); print $1 }' text.report | sort | tr '\n' ' ')" "cat true "
 

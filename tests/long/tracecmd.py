@@ -60,7 +60,8 @@ class Recording:
             if f["pid"] in self.name:
                 self.woken[self.name[f["pid"]]] += 1
         elif event in LIFE:
-            self.events[who].append((event, ()))
+            self.fields[event] = {"filename"}
+            self.events[who].append((event, f))
         elif event == "sys_enter_rt_sigreturn":
             pass                             # when a signal comes is nobody's to say
         elif event.startswith(("sys_enter_", "sys_exit_")):

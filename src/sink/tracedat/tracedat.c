@@ -324,34 +324,16 @@ static int on_task_exec(struct sink *s, struct td_task *u, const struct event *e
 {
 	const struct rec_task_exec *r = (const void *)ev->rec;
 
-	(void)s;
-	u->exec_time = ev->time;
-	u->exec_old_tid = r->old_tid;
-	u->exec_cpu = r->hdr.cpu;
-	return 0;
-}
-
-/* Its file is known by now, or never. */
-static int tell_exec(struct sink *s, struct td_task *u)
-{
-	const struct session *sess = u->task->session;
-	char exe[1024];
-	uint64_t time = u->exec_time;
-	int n;
-
-	if (!time)
-		return 0;
-	u->exec_time = 0;
-	n = text_escape(sess ? sess->exe : "", sess ? strlen(sess->exe) : 0, false, exe, sizeof(exe));
-	td_begin(&s->p, TD_PROCESS_EXEC, u->task->tid, 20);
-	td_u32(&s->p, 12, u->task->tid);
-	td_u32(&s->p, 16, u->exec_old_tid);
-	td_text(&s->p, 8, exe, MIN((size_t)n, sizeof(exe) - 1), TD_ALL);
+	(void)u;
+	td_begin(&s->p, TD_PROCESS_EXEC, ev->task->tid, 20);
+	td_u32(&s->p, 12, ev->task->tid);
+	td_u32(&s->p, 16, r->old_tid);
+	td_escaped(&s->p, 8, r->hdr.size > sizeof(*r) ? r->filename : "");
 	td_use(&s->used, TD_PROCESS_EXEC);
-	return put(s, u->exec_cpu, time);
+	return put(s, r->hdr.cpu, ev->time);
 }
 
-/* Of what an older recorder kept the new name is all that is known. */
+/* Whoever gives the name stands as its task, as the kernel has it. Of what an older recorder kept the new name is all that is known. */
 static int on_task_name(struct sink *s, struct td_task *u, const struct event *ev)
 {
 	const struct rec_task_name *r = (const void *)ev->rec;
@@ -359,7 +341,7 @@ static int on_task_name(struct sink *s, struct td_task *u, const struct event *e
 	int16_t adj = is_whole ? r->oom_score_adj : 0;
 
 	(void)u;
-	td_begin(&s->p, TD_TASK_RENAME, ev->task->tid, 48);
+	td_begin(&s->p, TD_TASK_RENAME, is_whole && r->by_tid ? r->by_tid : ev->task->tid, 48);
 	td_u32(&s->p, 8, ev->task->tid);
 	td_comm(&s->p, 12, is_whole ? r->old : "");
 	td_comm(&s->p, 28, ev->task->comm);
@@ -478,8 +460,7 @@ static int td_event(struct sink *s, const struct event *ev)
 	u = task_of(s, ev->task);
 	if (!u)
 		return -ENOMEM;
-	err = ev->kind == REC_TASK_EXEC ? 0 : tell_exec(s, u);
-	err = err ?: on_event[ev->kind](s, u, ev);
+	err = on_event[ev->kind](s, u, ev);
 	if (!err && !s->was_written)
 		err = write_all(s);
 	return err;
@@ -491,7 +472,7 @@ static int begin_task(struct sink *s, struct task *t)
 
 	if (!u)
 		return -ENOMEM;
-	return td_names_process(s->names, t->pid, t->session) ?: tell_exec(s, u);
+	return td_names_process(s->names, t->pid, t->session);
 }
 
 static int exec_task(struct sink *s, struct task *t, uint64_t time)
@@ -503,11 +484,10 @@ static int exec_task(struct sink *s, struct task *t, uint64_t time)
 static int end_task(struct sink *s, struct task *t)
 {
 	struct td_task *u = TAKE(t->slot[s->args.slot]);
-	int err = u ? tell_exec(s, u) : 0;
 
 	if (u)
 		td_task_end(s->names, u);
-	return err;
+	return 0;
 }
 
 /* Told as the kernel does, as events missed before the next one, and by an event of our own, by class. */

@@ -233,9 +233,6 @@ struct td_names;
 struct td_task {
 	struct td_task *next, **link;	/* of all alive */
 	const struct task *task;
-	uint64_t  exec_time;		/* of an exec that is not told yet; 0: none */
-	uint32_t  exec_old_tid;
-	uint16_t  exec_cpu;
 	bool	  is_in_exec;		/* whose exit is still to come, of this number */
 	uint16_t  exec_flags;
 	uint32_t  exec_nr;
