@@ -83,6 +83,8 @@ t = threading.Thread(target=go.wait)
 t.start()
 open("/proc/self/task/%d/comm" % t.native_id, "w").write("by-another")
 go.set()'
+dat blank.dat --no-functions -- bash -c 'printf " " > /proc/$$/comm; cat /dev/null; true'
+check "a name of blanks does not take those of others" grep -qE '^ +cat-[0-9]+ ' <(report blank.dat)
 check "a name that another thread gives: by that one" equal "$(report others.dat | sed -nE 's/.*-([0-9]+) .* task_rename: *pid=([0-9]+) .*newcomm=by-another.*/\1 \2/p' |
 	awk '{ print ($1 != $2) }')" 1
 check "an exit" line 'sched_process_exit' 'comm=[a-z]+ pid=[0-9]+ prio=[0-9]+ group_dead=true'

@@ -125,14 +125,14 @@ static int by_tid(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* A line without a name ends all reading of names. */
+/* A line without a name, or with blanks only, ends all reading of names. */
 static void write_comm(struct out *o, uint32_t tid, const char *comm)
 {
 	char text[REC_COMM + 1], whole[REC_COMM + 1] = "";
 
 	memcpy(whole, comm, REC_COMM);
 	td_clean(text, whole);
-	out_printf(o, "%u %s\n", tid, *text ? text : "?");
+	out_printf(o, "%u %s\n", tid, text[strspn(text, " ")] ? text : "?");
 }
 
 int td_names_write(struct out *o, struct td_names *n)
