@@ -10,6 +10,7 @@
 #ifndef OUT_H
 #define OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -62,6 +63,15 @@ const void *out_data(const struct out *o);
 /* Bytes that all outs together have written to files, for the summary, and those told of files without one. */
 uint64_t out_total(void);
 void	 out_count(size_t bytes);
+
+/*
+ * Where a block of @o has no place, @make_room is asked for some: true, and it is written once more. What was
+ * gathered is then not lost to a disk that has become full.
+ */
+void out_when_full(struct out *o, bool (*make_room)(void *ctx), void *ctx);
+
+/* Is @err about a lack of space? */
+bool out_is_full(int err);
 
 /* Files created from now on belong to @uid and @gid; -1: to whoever creates them. */
 void out_set_owner(uid_t uid, gid_t gid);

@@ -72,6 +72,8 @@ struct sink_ops {
 	int (*cuda_end)(struct sink *s, struct cuda_process *p);	/* after the last event of a process's calls of the CUDA driver */
 	int (*lost)(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count);	/* [REC_CLASSES] */
 	int (*checkpoint)(struct sink *s);	/* make what is on disk readable now; about once a second */
+	/* It failed: what came since, [REC_CLASSES]; close() is next. Without this op close() comes when it fails. */
+	int (*lacks)(struct sink *s, const uint64_t *count);
 	int (*close)(struct sink *s);		/* seal the files; frees @s whatever it returns */
 };
 

@@ -305,6 +305,11 @@ static int not_sealed(int err, const char *spool)
 		return fail(0, "cannot seal '%s': a file in it is damaged or cut off", spool), err;
 	if (err == -ENOENT)
 		return fail(0, "cannot seal '%s': a file of it is missing", spool), err;
+	if (out_is_full(err)) {
+		fail(err, "cannot seal '%s'", spool);
+		hint("it is as it was: make room for as much again, or copy it to where there is");
+		return err;
+	}
 	return fail(err, "cannot seal '%s'", spool);
 }
 

@@ -432,6 +432,17 @@ static uint64_t lost_in_all(const struct recording *r)
 	return n;
 }
 
+/* Of a format that stopped: that, and those that the others did not get, is what was produced. */
+static void say_lacks(const struct recording *r, unsigned i)
+{
+	uint64_t n[REC_CLASSES];
+	const char *name = segment_lacks(r->segment, i, n);
+
+	if (name)
+		say("  '%s' has stopped, and lacks %lu function, %lu syscall, %lu task, %lu event, %lu CUDA records", name,
+		    n[CLASS_FUNCTION], n[CLASS_SYSCALL], n[CLASS_TASK], n[CLASS_EVENT], n[CLASS_CUDA]);
+}
+
 static void say_loss(const struct recording *r)
 {
 	const uint64_t *lost = r->counts.lost;
@@ -440,6 +451,8 @@ static void say_loss(const struct recording *r)
 
 	if (r->written)
 		say("lost: what came after a format had stopped");
+	for (unsigned i = 0; i < r->cfg->sink_count; i++)
+		say_lacks(r, i);
 	if (!lost_in_all(r)) {
 		if (!r->written)
 			say("lost: nothing");

@@ -46,6 +46,8 @@ struct out {
 	dev_t	 dev;
 	ino_t	 ino;
 	bool	 is_parked, is_sealed;
+	bool   (*make_room)(void *ctx);	/* NULL: nobody has some */
+	void	*make_room_ctx;
 };
 
 static atomic_uint_fast64_t bytes_written;
@@ -233,12 +235,32 @@ static int write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
 	return 0;
 }
 
+bool out_is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
+}
+
+void out_when_full(struct out *o, bool (*make_room)(void *ctx), void *ctx)
+{
+	o->make_room = make_room;
+	o->make_room_ctx = ctx;
+}
+
+static int write_block_at(struct out *o, int fd, const uint8_t *data, size_t len, uint64_t at)
+{
+	int err = write_at(fd, data, len, at);
+
+	if (out_is_full(err) && o->make_room && o->make_room(o->make_room_ctx))
+		err = write_at(fd, data, len, at);
+	return err;
+}
+
 /* @len bytes to the file's end; not in direct mode. What is in the buffer still is the caller's to drop. */
 static void write_block(struct out *o, const uint8_t *data, size_t len)
 {
 	int err = open_again(o);
 
-	err = err ?: write_at(o->fd, data, len, o->written);
+	err = err ?: write_block_at(o, o->fd, data, len, o->written);
 	if (err) {
 		if (o->fd >= 0)
 			(void)!ftruncate(o->fd, o->written);	/* if that fails too, a torn block is left */
@@ -298,12 +320,12 @@ static void enter_direct(struct out *o)
 static bool write_direct(struct out *o)
 {
 	size_t whole = o->used & ~(DIRECT_ALIGN - 1), rest = o->used - whole;
-	int err = whole ? write_at(o->direct, o->buf, whole, o->written) : 0;
+	int err = whole ? write_block_at(o, o->direct, o->buf, whole, o->written) : 0;
 
 	if (err == -EINVAL)
 		return false;
 	err = err ?: open_again(o);
-	err = err ?: write_at(o->fd, o->buf + whole, rest, o->written + whole);
+	err = err ?: write_block_at(o, o->fd, o->buf + whole, rest, o->written + whole);
 	if (err) {
 		(void)!ftruncate(o->direct, in_file(o));
 		set_error(o, err);

@@ -3,13 +3,16 @@
  */
 #include "base.h"
 #include "event.h"
+#include "flow/record.h"
 #include "flow/segment.h"
 #include "log.h"
 #include "sink.h"
 
 struct open_sink {
 	const struct sink_ops *ops;
-	struct sink	      *sink;	/* NULL: it failed and was closed */
+	struct sink	      *sink;	/* NULL: closed */
+	bool		       has_failed;	/* and waits to be closed, if it tells what it lacks */
+	uint64_t	       lacks[REC_CLASSES];	/* records since then */
 };
 
 struct segment {
@@ -51,19 +54,26 @@ int segment_open(struct segment *s, const struct sink_ops *ops, const struct sin
 	return 0;
 }
 
+static bool is_at_work(const struct open_sink *o)
+{
+	return o->sink && !o->has_failed;
+}
+
 /* The sink is done for; what it has written stays. */
 static void give_up(struct segment *s, struct open_sink *o, int err)
 {
 	fail(err, "format '%s' stopped here: its files hold what came before", o->ops->name);
 	if (!s->err)
 		s->err = err;
-	(void)o->ops->close(TAKE(o->sink));
+	o->has_failed = true;
+	if (!o->ops->lacks)
+		(void)o->ops->close(TAKE(o->sink));
 }
 
 /* Call @callback of every open sink that has one; an error closes that sink only. */
 #define EACH_SINK(s, callback, ...) do {							\
 	for (struct open_sink *o = (s)->open; o < (s)->open + (s)->count; o++) {		\
-		int err_ = o->sink && o->ops->callback ? o->ops->callback(o->sink, ##__VA_ARGS__) : 0; \
+		int err_ = is_at_work(o) && o->ops->callback ? o->ops->callback(o->sink, ##__VA_ARGS__) : 0; \
 												\
 		if (err_)									\
 			give_up((s), o, err_);							\
@@ -106,7 +116,11 @@ int segment_event(struct segment *s, const struct event *ev)
 	for (struct open_sink *o = s->open; o < s->open + s->count; o++) {
 		int err;
 
-		if (!o->sink || !(o->ops->wants & SINK_WANTS(ev->kind)))
+		if (!(o->ops->wants & SINK_WANTS(ev->kind)))
+			continue;
+		if (o->has_failed && ev->rec && ev->rec->kind == ev->kind)	/* else it is made of another's record */
+			o->lacks[record_kinds[ev->kind].class]++;
+		if (!is_at_work(o))
 			continue;
 		err = o->ops->event(o->sink, ev);
 		if (err)
@@ -115,9 +129,13 @@ int segment_event(struct segment *s, const struct event *ev)
 	return 0;
 }
 
+/* Of a sink that has failed, too: it may still know the task, which is about to go. */
 int segment_task_end(struct segment *s, struct task *t)
 {
 	EACH_SINK(s, task_end, t);
+	for (struct open_sink *o = s->open; o < s->open + s->count; o++)
+		if (o->sink && o->has_failed && o->ops->task_end)
+			(void)o->ops->task_end(o->sink, t);
 	return 0;
 }
 
@@ -146,10 +164,31 @@ static int not_finished(const struct sink_ops *ops, int err)
 	return fail(err, "format '%s' could not be finished", ops->name);
 }
 
+const char *segment_lacks(const struct segment *s, unsigned i, uint64_t *ret)
+{
+	const struct open_sink *o = &s->open[i];
+
+	if (i >= s->count || !o->has_failed)
+		return NULL;
+	memcpy(ret, o->lacks, sizeof(o->lacks));
+	return o->ops->name;
+}
+
+static int close_sink(struct open_sink *o)
+{
+	int err = 0;
+
+	if (!o->sink)
+		return 0;
+	if (o->has_failed)
+		err = o->ops->lacks(o->sink, o->lacks);
+	return o->ops->close(TAKE(o->sink)) ?: err;
+}
+
 int segment_close(struct segment *s)
 {
 	for (struct open_sink *o = s->open; o < s->open + s->count; o++) {
-		int err = o->sink ? o->ops->close(TAKE(o->sink)) : 0;
+		int err = close_sink(o);
 
 		if (err && !s->err)
 			s->err = not_finished(o->ops, err);

@@ -1,7 +1,7 @@
 /*
  * segment.h - the open sinks of a recording, told of everything together.
  *
- * A sink that fails is closed and named; the others go on.
+ * A sink that fails is named, and gets nothing more; the others go on. What it would have got is counted.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -35,6 +35,9 @@ int  segment_task_end(struct segment *s, struct task *t);
 int  segment_cuda_end(struct segment *s, struct cuda_process *p);
 int  segment_lost(struct segment *s, unsigned cpu, uint64_t time, const uint64_t *count);
 int  segment_checkpoint(struct segment *s);
+/* Of the sink opened as number @i: what it was called, when it failed and lacks what came after, @ret[REC_CLASSES]; else NULL. */
+const char *segment_lacks(const struct segment *s, unsigned i, uint64_t *ret);
+
 int  segment_close(struct segment *s);		/* the first error of any sink since the start */
 
 #endif

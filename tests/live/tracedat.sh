@@ -210,13 +210,27 @@ check "--recover takes a directory with a slash behind it" equal "$? $(ls -d sla
 check "nothing to recover: one line" equal "$? $(wc -l < recover.out)" "2 1"
 
 # --- the disk is full ---
+write_many='i=0; while [ $i -lt 60000 ]; do echo $i; i=$((i + 1)); done'
+# What the file holds of the program's own 60000 calls, each an entry and an exit, and what it says that it lacks.
+of_calls() {
+	report "$1" > whole.report
+	echo $(($(grep -cE ' sys_(enter|exit)_' whole.report) + $(awk '/ lost: .* function, / { sub(/.* function, /, ""); n += $1 } END { print n + 0 }' whole.report)))
+}
 mkdir small && mount -t tmpfs -o size=4m none small && {
-	"$RECORDER" --no-functions --compression none --format trace-dat -o small/full.dat -- \
-		sh -c 'i=0; while [ $i -lt 60000 ]; do echo $i; i=$((i + 1)); done' > full.out 2> full.err
-	status=$?
-	check "a full disk does not harm the program" equal "$status $(wc -l < full.out)" "0 60000"
-	check "... and is said" grep -q "No space left on device" full.err
-	check "... and what had a place can be read" [ "$(report small/full.dat 2> /dev/null | grep -c ' sys_enter_write: ')" -gt 1000 ]
+	dat whole.dat --no-functions --no-events -- sh -c "$write_many" > /dev/null
+	produced=$(report whole.dat | grep -cE ' sys_(enter|exit)_')
+	for how in none:3500k none:2200k zstd:900k; do
+		mount -o remount,size=${how#*:} small
+		"$RECORDER" --no-functions --no-events --compression ${how%:*} --format trace-dat -o small/full.dat -- sh -c "$write_many" > full.out 2> full.err
+		status=$?
+		cp small/full.dat full.dat
+		rm -rf small/*
+		check "a full disk ($how) does not harm the program" equal "$status $(wc -l < full.out)" "0 60000"
+		check "... and is said" grep -q "No space left on device" full.err
+		check "... stored and lost are what there was" equal "$(of_calls full.dat)" "$produced"
+		check "... the statistics say what is stored" equal "$(report full.dat --stat | awk '/^read events:/ { n += $3 } END { print n }')" "$(grep -c ' \[0' whole.report)"
+		check "... of which there is as much as fits beside what is set aside" [ "$(stat -c %s full.dat)" -gt $((1024 * (${how//[^0-9]/} - 1400))) ]
+	done
 	umount small
 }
 check "trace-cmd never complained" equal "$(sort complaints | uniq | head -n 3)" ""

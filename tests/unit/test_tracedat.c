@@ -41,7 +41,7 @@ static void set_up(struct bench *b, const char *codec)
 	b->about.kernel = (char *)"Linux 6.1.0";
 	b->codec = td_codec_find(codec);
 	CHECK(b->codec);
-	CHECK(!td_syscalls_create(&b->calls, false, 32) && !td_names_create(&b->names) && !td_spool_reserve(b->spoolfd, CPUS));
+	CHECK(!td_syscalls_create(&b->calls, false, 32) && !td_names_create(&b->names));
 	for (unsigned i = 0; i < CPUS; i++)
 		CHECK(!td_lane_create(&b->lane[i], b->spoolfd, i, b->codec));
 }
@@ -52,8 +52,9 @@ static void write_meta(struct bench *b)
 		.about = &b->about, .codec = b->codec, .used = &b->used, .calls = b->calls, .names = b->names,
 		.lane = b->lane, .cpus = CPUS,
 	};
+	uint64_t bytes = 0;
 
-	CHECK(!td_meta_write(&a, b->spoolfd));
+	CHECK(!td_meta_write(&a, b->spoolfd, &bytes) && bytes > 0);
 }
 
 static void clear(struct bench *b)
@@ -94,7 +95,7 @@ static void seal(struct bench *b)
 	for (unsigned i = 0; i < CPUS; i++)
 		CHECK(!td_lane_flush(b->lane[i]));
 	write_meta(b);
-	CHECK(!td_seal(b->spoolfd, b->dirfd, "trace.dat", &missing));
+	CHECK(!td_seal(b->spoolfd, b->dirfd, "trace.dat", false, &missing));
 	CHECK_INT(missing.cut, 0);
 	CHECK_INT(missing.torn, 0);
 }
@@ -261,7 +262,7 @@ TEST(what_a_killed_recorder_left_is_sealed_without_its_torn_end)
 		f = fopen(path, "a");
 		CHECK(f && fwrite("torn", 4, 1, f) == 1 && !fclose(f));
 	}
-	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing));
+	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing));
 	CHECK_INT(missing.torn, CPUS * strlen("torn"));
 	f = report(&b, "");
 	while (fgets(path, sizeof(path), f))
@@ -278,12 +279,12 @@ TEST(a_spool_that_is_not_whole_is_refused)
 	int fd;
 
 	set_up(&b, "none");
-	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing) == -ENOENT);
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing) == -ENOENT);
 	write_meta(&b);
 	fd = openat(b.spoolfd, TD_META, O_WRONLY);
 	CHECK(fd >= 0 && !ftruncate(fd, 300));
 	close(fd);
-	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing) == -EBADMSG);
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing) == -EBADMSG);
 	CHECK(faccessat(b.dirfd, "trace.dat", F_OK, 0));
 	clear(&b);
 }

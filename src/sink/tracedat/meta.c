@@ -146,7 +146,7 @@ static int write_block(struct out *o, uint32_t id, const struct td_meta_args *a)
 	return err;
 }
 
-int td_meta_write(const struct td_meta_args *a, int spoolfd)
+int td_meta_write(const struct td_meta_args *a, int spoolfd, uint64_t *bytes)
 {
 	struct out *o;
 	int err = out_create_replacing(&o, spoolfd, TD_META);
@@ -161,6 +161,7 @@ int td_meta_write(const struct td_meta_args *a, int spoolfd)
 		err = write_block(o, id, a);
 	err = err ?: write_block(o, TD_OPTIONS, a);
 	err = err ?: write_block(o, TD_BUFFER, a);
+	*bytes = out_tell(o);
 	err = err ?: out_seal(o);
 	out_destroy(o);
 	return err;

@@ -36,6 +36,11 @@ struct td_lane {
 
 DEFINE_CLEANUP(td_lane_destroy, struct td_lane *)
 
+void td_lane_when_full(struct td_lane *l, bool (*make_room)(void *ctx), void *ctx)
+{
+	out_when_full(l->out, make_room, ctx);
+}
+
 int td_lane_create(struct td_lane **ret, int spoolfd, unsigned cpu, const struct td_codec *codec)
 {
 	__cleanup(td_lane_destroyp) struct td_lane *l = calloc(1, sizeof(*l));

@@ -3,14 +3,15 @@
  *
  *	header, with the place of the options
  *	the six metadata sections
- *	the buffer: what each CPU's spool file holds, behind each other
  *	the options, one section with them all
  *	the names of the sections
+ *	the buffer: what each CPU's spool file holds, behind each other
  *
  * The place of the options is written last: without it the file is an empty one to every reader. Whatever of a
  * spool file is not whole, a page or a chunk, was being written when recorder was killed, and is left out.
  *
- * A full disk: what was kept in reserve is given back, and what was copied is taken out of the spool as it goes on.
+ * A full disk: all that is not events has its place before the first of them. At the end of a recording what was copied
+ * is then taken out of the spool as it goes on, so that what fits once is enough. Who recovers can make room first.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,11 +22,10 @@
 #include "sink/tracedat/meta.h"
 #include "sink/tracedat/tracedat.h"
 
-#define RESERVE		"reserve"
-#define RESERVE_BYTES	(1u << 20)
-#define RESERVE_CPU	(64u << 10)	/* what may be gathered for a CPU, and more */
 #define STEP		(1u << 20)
 #define SECTION_HEAD	16
+#define PLACES_HEAD	22		/* of the buffer's option: u64 place, name, clock, u32 page, u32 CPUs */
+#define PLACE		20		/* of a CPU: u32 number, u64 place, u64 bytes */
 #define COMPRESSED	1
 #define CHUNK_HEAD	8
 #define CHUNK_MAX	(64u * TD_PAGE)
@@ -33,7 +33,10 @@
 
 struct sealing {
 	int	       spoolfd, fd;
+	bool	       may_move;
+	unsigned       emptied;		/* spool files of CPUs below, whose bytes have left them */
 	uint64_t       at;		/* the end of the file so far */
+	uint64_t       places;		/* in it: what tells where each CPU's part is */
 	int	       err;		/* the first */
 	struct td_meta meta;
 	struct out    *options;
@@ -43,18 +46,6 @@ struct sealing {
 };
 
 /* ---- the spool ---- */
-
-int td_spool_reserve(int spoolfd, unsigned cpus)
-{
-	__cleanup(close_fd) int fd = out_open_new(spoolfd, RESERVE);
-
-	return fd < 0 ? fd : -posix_fallocate(fd, 0, RESERVE_BYTES + (uint64_t)cpus * RESERVE_CPU);
-}
-
-void td_spool_release(int spoolfd)
-{
-	unlinkat(spoolfd, RESERVE, 0);
-}
 
 /* A file of the spool; whoever owns that may have put something else there, or another's file under a second name. */
 static int open_spooled(int spoolfd, const char *name, int flags, uint64_t *size)
@@ -160,18 +151,20 @@ static uint64_t whole_part(int fd, uint64_t size, uint64_t most, bool is_packed,
 
 /* ---- the file ---- */
 
-static void put_at(struct sealing *s, uint64_t at, const void *data, size_t len)
+/* Returns how much of it had a place; then s->err says why no more. */
+static size_t put_at(struct sealing *s, uint64_t at, const void *data, size_t len)
 {
-	const char *from = data;
+	size_t done = 0;
 	ssize_t n;
 
-	while (len && !s->err) {
-		n = pwrite(s->fd, from, len, at);
-		if (n <= 0 && errno != EINTR)
+	while (done < len && !s->err) {
+		n = pwrite(s->fd, (const char *)data + done, len - done, at + done);
+		if (n > 0)
+			done += n;
+		else if (!n || errno != EINTR)
 			s->err = n ? -errno : -ENOSPC;
-		else if (n > 0)
-			from += n, len -= n, at += n;
 	}
+	return done;
 }
 
 static void put(struct sealing *s, const void *data, size_t len)
@@ -251,26 +244,45 @@ static void put_metadata(struct sealing *s)
 
 /* ---- the buffer ---- */
 
-/* Copy @len bytes; returns how many there was room for. What is copied leaves the spool when the disk is full. */
-static uint64_t copy(struct sealing *s, int from, uint64_t len)
+static int open_cpu(struct sealing *s, unsigned cpu, uint64_t *size)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "cpu%u", cpu);
+	return open_spooled(s->spoolfd, name, O_RDWR, size);
+}
+
+/* Take out of the spool what has its place in the file: @at bytes of @cpu's, @freed of which are out. False: there is no more. */
+static bool move_out(struct sealing *s, unsigned cpu, int fd, uint64_t at, uint64_t *freed)
+{
+	uint64_t size, whole = at / TD_PAGE * TD_PAGE;
+	bool some = false;
+
+	for (; s->emptied < cpu; s->emptied++) {
+		__cleanup(close_fd) int other = open_cpu(s, s->emptied, &size);
+
+		some |= other >= 0 && size && !ftruncate(other, 0);
+	}
+	if (whole > *freed && !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, *freed, whole - *freed)) {
+		*freed = whole;
+		some = true;
+	}
+	return some;
+}
+
+/* Copy @len bytes of @cpu's file from @start on; returns how many there was room for. */
+static uint64_t copy(struct sealing *s, unsigned cpu, int fd, uint64_t start, uint64_t len)
 {
 	uint64_t at = 0, freed = 0;
 	ssize_t n;
 
 	while (at < len && !s->err) {
-		n = pread(from, s->step, MIN(len - at, (uint64_t)STEP), at);
+		n = pread(fd, s->step, MIN(len - at, (uint64_t)STEP), start + at);
 		if (n <= 0)
 			break;
-		put_at(s, s->at + at, s->step, n);
-		if (!s->err) {
-			at += n;
-			continue;
-		}
-		if (s->err != -ENOSPC || freed == at ||
-		    fallocate(from, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, freed, at - freed))
-			break;
-		freed = at;
-		s->err = 0;
+		at += put_at(s, s->at + at, s->step, n);
+		if (out_is_full(s->err) && s->may_move && move_out(s, cpu, fd, start + at, &freed))
+			s->err = 0;
 	}
 	return at;
 }
@@ -283,37 +295,44 @@ static uint64_t had(const struct sealing *s, unsigned cpu)
 	return cpu < b->len / sizeof(uint64_t) ? get_u64((const uint8_t *)b->data + cpu * sizeof(uint64_t)) : 0;
 }
 
+/* A recorder that was killed while it moved pages into a file has left a hole: no page begins with the time 0. */
+static uint64_t hole_at_start(int fd, uint64_t size)
+{
+	uint64_t at = 0, time;
+
+	while (at + TD_PAGE <= size && pread(fd, &time, sizeof(time), at) == sizeof(time) && !time)
+		at += TD_PAGE;
+	return at;
+}
+
 /* Of one CPU, at s->at; returns the bytes it takes there. */
 static uint64_t put_cpu(struct sealing *s, unsigned cpu)
 {
 	bool is_packed = s->meta.codec->bound;
-	__cleanup(close_fd) int fd = -1;
-	uint64_t start = s->at, size = 0, whole, copied;
+	uint64_t place = s->at, size = 0, start, whole, copied;
+	__cleanup(close_fd) int fd = open_cpu(s, cpu, &size);
 	uint32_t chunks = 0;
-	char name[32];
 
-	snprintf(name, sizeof(name), "cpu%u", cpu);
-	fd = open_spooled(s->spoolfd, name, O_RDWR, &size);
-	whole = fd < 0 ? 0 : whole_part(fd, size, UINT64_MAX, is_packed, &chunks);
+	start = fd < 0 || is_packed ? 0 : hole_at_start(fd, size);
+	whole = fd < 0 ? 0 : whole_part(fd, size - start, UINT64_MAX, is_packed, &chunks);
 	s->missing.torn += MAX(size, had(s, cpu)) - whole;
 	if (!whole)
 		return 0;
 	if (is_packed)
 		put(s, &chunks, sizeof(chunks));
-	copied = s->err ? 0 : copy(s, fd, whole);
-	if (copied < whole) {			/* the disk is full: what has a place stays, the rest makes room for the end */
+	copied = s->err ? 0 : copy(s, cpu, fd, start, whole);
+	if (copied < whole && s->may_move && out_is_full(s->err)) {	/* somebody else's bytes have taken the place */
 		uint64_t kept = whole_part(fd, copied, copied, is_packed, &chunks);
 
 		s->missing.cut += whole - kept;
 		copied = kept;
-		s->err = s->err == -ENOSPC ? 0 : s->err;
-		(void)!ftruncate(fd, 0);
+		s->err = 0;
 		(void)!ftruncate(s->fd, s->at + copied);
 		if (is_packed)
-			put_at(s, start, &chunks, sizeof(chunks));
+			put_at(s, place, &chunks, sizeof(chunks));
 	}
 	s->at += copied;
-	return copied ? s->at - start : 0;
+	return copied ? s->at - place : 0;
 }
 
 static void align(struct sealing *s, uint64_t to)
@@ -324,35 +343,44 @@ static void align(struct sealing *s, uint64_t to)
 	put(s, zeroes, end - s->at);
 }
 
-static void put_buffer(struct sealing *s)
+/* What is said of the buffer, all but where it is and each CPU's part: there are zeroes. */
+static void put_places(struct sealing *s)
 {
-	uint64_t head = s->at, len, place;
-	struct out *option;
+	size_t len = PLACES_HEAD + s->meta.cpus * (size_t)PLACE;
+	uint8_t *option = calloc(1, len);
+	uint32_t page = TD_PAGE;
 
-	if (out_memory(&option)) {
+	if (!option) {
 		s->err = s->err ?: -ENOMEM;
 		return;
 	}
-	out_u64(option, head);
-	out_bytes(option, "\0mono", 6);		/* the top buffer has no name */
-	out_u32(option, TD_PAGE);
-	out_u32(option, s->meta.cpus);
-	put_head(s, TD_BUFFER, s->meta.codec->bound, add_string(s, "buffer flyrecord "), 0);
+	memcpy(option + 8, "\0mono", 6);		/* the top buffer has no name */
+	memcpy(option + 14, &page, sizeof(page));
+	memcpy(option + 18, &s->meta.cpus, sizeof(s->meta.cpus));
+	for (uint32_t cpu = 0; cpu < s->meta.cpus; cpu++)
+		memcpy(option + PLACES_HEAD + cpu * (size_t)PLACE, &cpu, sizeof(cpu));
+	td_option(s->options, TD_O_BUFFER, option, len);
+	s->places = out_tell(s->options) - len;		/* until it is known where the options are */
+	free(option);
+}
+
+static void put_buffer(struct sealing *s, uint32_t string)
+{
+	uint64_t head = s->at, len, place[2];
+
+	put_head(s, TD_BUFFER, s->meta.codec->bound, string, 0);
+	put_at(s, s->places, &head, sizeof(head));
 	for (unsigned cpu = 0; cpu < s->meta.cpus && !s->err; cpu++) {
 		if (!s->meta.codec->bound)
 			align(s, TD_PAGE);
-		place = s->at;
-		len = put_cpu(s, cpu);
-		out_u32(option, cpu);
-		out_u64(option, len ? place : head);
-		out_u64(option, len);
+		place[0] = s->at;
+		place[1] = put_cpu(s, cpu);
+		if (!place[1])
+			place[0] = head;
+		put_at(s, s->places + PLACES_HEAD + cpu * (uint64_t)PLACE + sizeof(uint32_t), place, sizeof(place));
 	}
 	len = s->at - head - SECTION_HEAD;
 	put_at(s, head + 8, &len, sizeof(len));
-	if (!out_error(option))
-		td_option(s->options, TD_O_BUFFER, out_data(option), out_tell(option));
-	s->err = s->err ?: out_error(option);
-	out_destroy(option);
 }
 
 /* ---- the whole ---- */
@@ -373,27 +401,33 @@ static uint64_t put_header(struct sealing *s)
 	return s->at - sizeof(none);
 }
 
-static void put_end(struct sealing *s, uint64_t patch)
+/* Returns where they are. */
+static uint64_t put_options(struct sealing *s)
 {
 	uint64_t options = s->at, none = 0;
 	uint32_t string = add_string(s, "options"), own;
 
+	put_places(s);
+	s->places += options + SECTION_HEAD;
 	td_option(s->options, 0, &none, sizeof(none));
 	put_head(s, TD_OPTIONS, false, string, out_tell(s->options));
 	put_out(s, s->options);
 	own = add_string(s, "strings");
 	if (!out_error(s->strings))
 		put_section(s, TD_STRINGS, own, out_data(s->strings), out_tell(s->strings));
-	put_at(s, patch, &options, sizeof(options));
+	return options;
 }
 
 static int write_file(struct sealing *s)
 {
-	uint64_t patch = put_header(s);
+	uint64_t patch = put_header(s), options;
+	uint32_t buffer;
 
 	put_metadata(s);
-	put_buffer(s);
-	put_end(s, patch);
+	buffer = add_string(s, "buffer flyrecord ");
+	options = put_options(s);
+	put_buffer(s, buffer);
+	put_at(s, patch, &options, sizeof(options));
 	return s->err ?: out_error(s->options) ?: out_error(s->strings);
 }
 
@@ -418,9 +452,9 @@ static int make_file(struct sealing *s, int dirfd, const char *name)
 	return err;
 }
 
-int td_seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing)
+int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_missing *missing)
 {
-	struct sealing s = { .spoolfd = spoolfd, .fd = -1 };
+	struct sealing s = { .spoolfd = spoolfd, .fd = -1, .may_move = may_move };
 	int err = read_meta(&s.meta, spoolfd);
 
 	s.step = malloc(STEP);
@@ -429,7 +463,7 @@ int td_seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing
 	err = err ?: out_memory(&s.options);
 	err = err ?: out_memory(&s.strings);
 	if (!err) {
-		td_spool_release(spoolfd);
+		td_reserve_remove(spoolfd);
 		err = make_file(&s, dirfd, name);
 	}
 	*missing = s.missing;

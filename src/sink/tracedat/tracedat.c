@@ -21,6 +21,7 @@
 #include "task.h"
 
 #define CPUS_MAX	4096u
+#define RESERVE_LEAST	(256u << 10)	/* for the end of the file, when there is not even a lane */
 #define ON_DEVICE	0x80000000u	/* and a stream's place, in place of a CPU */
 #define NAMES_KNOWN	4096	/* a power of two: functions whose names are at hand */
 
@@ -42,6 +43,11 @@ struct sink {
 	unsigned	     cpus;
 	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
 	bool		     has_news;		/* more than was written then */
+	bool		     is_full;		/* the disk: the reserve is in use, and nothing new is taken */
+	struct td_reserve    reserve;
+	uint64_t	     latest;		/* time of all events */
+	unsigned	     lanes;
+	uint64_t	     meta_bytes;	/* of what was written last that describes them */
 	struct td_used	     used;
 	struct td_payload    p;
 	struct known	     known[NAMES_KNOWN];
@@ -54,6 +60,7 @@ static void sink_destroy(struct sink *s)
 	for (unsigned i = 0; s->lane && i < s->cpus + TD_STREAMS; i++)
 		td_lane_destroy(s->lane[i]);
 	free(s->lane);
+	close_fd(&s->reserve.fd);
 	td_names_destroy(s->names);
 	td_syscalls_destroy(s->calls);
 	td_kallsyms_destroy(s->kallsyms);
@@ -70,6 +77,7 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 	if (!s)
 		return -ENOMEM;
 	s->args = *args;
+	s->reserve = (struct td_reserve){ .spoolfd = args->dirfd, .fd = -1 };
 	s->codec = td_codec_find(args->options->compression);
 	if (!s->codec)
 		return fail(-EPROTONOSUPPORT, "this recorder was built without --compression %s", args->options->compression);
@@ -80,13 +88,50 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 	err = td_names_create(&s->names);
 	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
 	err = err ?: td_kallsyms_create(&s->kallsyms);
-	err = err ?: td_spool_reserve(args->dirfd, s->cpus + TD_STREAMS);
+	err = err ?: td_reserve_grow(&s->reserve, RESERVE_LEAST);
 	if (!err)
 		*ret = TAKE(s);
 	return err;
 }
 
+/* ---- a disk that becomes full ---- */
+
+static bool use_reserve(void *ctx)
+{
+	struct sink *s = ctx;
+
+	s->is_full = true;
+	return td_reserve_release(&s->reserve);
+}
+
+/* Room for what all lanes gather, and twice for what describes them: in the spool, and in the file that is made of it. */
+static int keep_reserve(struct sink *s)
+{
+	int err = td_reserve_grow(&s->reserve, RESERVE_LEAST + s->lanes * (uint64_t)TD_LANE_GATHERS + 2 * s->meta_bytes);
+
+	return out_is_full(err) && use_reserve(s) ? 0 : err;
+}
+
+/* What was taken so far has its place; then the sink says that the disk is full. */
+static int full_or(const struct sink *s, int err)
+{
+	return err ?: s->is_full ? -ENOSPC : 0;
+}
+
 /* ---- writing ---- */
+
+static int add_lane(struct sink *s, unsigned cpu)
+{
+	int err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
+
+	if (out_is_full(err) && use_reserve(s))
+		err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
+	if (err)
+		return err;
+	td_lane_when_full(s->lane[cpu], use_reserve, s);
+	s->lanes++;
+	return keep_reserve(s);
+}
 
 static int lane_of(struct sink *s, unsigned cpu, struct td_lane **ret)
 {
@@ -94,7 +139,7 @@ static int lane_of(struct sink *s, unsigned cpu, struct td_lane **ret)
 
 	cpu = cpu >= ON_DEVICE ? s->cpus + cpu - ON_DEVICE : MIN(cpu, s->cpus - 1);
 	if (!s->lane[cpu])
-		err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
+		err = add_lane(s, cpu);
 	*ret = s->lane[cpu];
 	return err;
 }
@@ -105,6 +150,7 @@ static int put(struct sink *s, unsigned cpu, uint64_t time)
 	int err = lane_of(s, cpu, &l);
 
 	s->has_news = true;
+	s->latest = MAX(s->latest, time);
 	return err ?: td_lane_add(l, time, &s->p);
 }
 
@@ -115,14 +161,17 @@ static int write_all(struct sink *s)
 		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .kallsyms = s->kallsyms,
 		.names = s->names, .lane = s->lane, .cpus = s->cpus + s->streams.count,
 	};
-	int err = 0;
+	int err = 0, wrote;
 
 	for (unsigned i = 0; i < s->cpus + TD_STREAMS; i++)
 		if (s->lane[i])
 			err = td_lane_flush(s->lane[i]) ?: err;
 	s->was_written = true;
 	s->has_news = false;
-	return td_meta_write(&meta, s->args.dirfd) ?: err;
+	wrote = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
+	if (out_is_full(wrote) && use_reserve(s))
+		wrote = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
+	return wrote ?: err ?: keep_reserve(s);
 }
 
 /* ---- functions ---- */
@@ -442,7 +491,7 @@ static struct td_task *task_of(struct sink *s, struct task *t)
 	return u;
 }
 
-static int td_event(struct sink *s, const struct event *ev)
+static int take_event(struct sink *s, const struct event *ev)
 {
 	struct td_task *u;
 	int err;
@@ -464,6 +513,11 @@ static int td_event(struct sink *s, const struct event *ev)
 	if (!err && !s->was_written)
 		err = write_all(s);
 	return err;
+}
+
+static int td_event(struct sink *s, const struct event *ev)
+{
+	return full_or(s, take_event(s, ev));
 }
 
 static int begin_task(struct sink *s, struct task *t)
@@ -491,7 +545,7 @@ static int end_task(struct sink *s, struct task *t)
 }
 
 /* Told as the kernel does, as events missed before the next one, and by an event of our own, by class. */
-static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count)
+static int tell_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count)
 {
 	uint64_t all = 0;
 	struct td_lane *l;
@@ -512,14 +566,25 @@ static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *
 	return td_lane_lost(l, all) ?: td_lane_add(l, time, &s->p);
 }
 
-static int td_checkpoint(struct sink *s)
+static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *count)
 {
-	return s->has_news ? write_all(s) : 0;
+	return full_or(s, tell_lost(s, cpu, time, count));
 }
 
-static int seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing)
+/* There is place for that: the reserve is larger than what was gathered. */
+static int td_lacks(struct sink *s, const uint64_t *count)
 {
-	int err = td_seal(spoolfd, dirfd, name, missing);
+	return tell_lost(s, 0, s->latest, count);
+}
+
+static int td_checkpoint(struct sink *s)
+{
+	return full_or(s, s->has_news ? write_all(s) : 0);
+}
+
+static int seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_missing *missing)
+{
+	int err = td_seal(spoolfd, dirfd, name, may_move, missing);
 
 	if (err)
 		return err;
@@ -534,7 +599,7 @@ static int recover(int spoolfd, int dirfd, const char *name)
 {
 	struct td_missing missing;
 
-	return seal(spoolfd, dirfd, name, &missing);
+	return seal(spoolfd, dirfd, name, false, &missing);
 }
 
 /* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */
@@ -544,9 +609,9 @@ static int td_close(struct sink *s)
 	struct td_missing missing = {};
 	int err, sealed;
 
-	td_spool_release(a.dirfd);
+	td_reserve_release(&s->reserve);
 	err = write_all(s);
-	sealed = seal(a.dirfd, a.file_dirfd, a.file_name, &missing);
+	sealed = seal(a.dirfd, a.file_dirfd, a.file_name, true, &missing);
 	sink_destroy(s);			/* closes its files: on FUSE and NFS an open one keeps the directory */
 	if (!sealed)
 		outdir_remove(a.file_dirfd, a.spool_name, a.dirfd);
@@ -585,5 +650,6 @@ const struct sink_ops sink_tracedat = {
 	.task_end	= end_task,
 	.lost		= td_lost,
 	.checkpoint	= td_checkpoint,
+	.lacks		= td_lacks,
 	.close		= td_close,
 };

@@ -91,6 +91,9 @@ void td_lane_destroy(struct td_lane *l);
 int  td_lane_add(struct td_lane *l, uint64_t time, const struct td_payload *p);
 /* Before what is added next, @count events were lost. */
 int  td_lane_lost(struct td_lane *l, uint64_t count);
+/* Where its file has no place for what was gathered: as out_when_full(). */
+void td_lane_when_full(struct td_lane *l, bool (*make_room)(void *ctx), void *ctx);
+#define TD_LANE_GATHERS	(384u << 10)	/* bytes that may be gathered for a CPU, and are not in its file yet, at most */
 /* All that was added is in the file. */
 int  td_lane_flush(struct td_lane *l);
 const struct td_stat *td_lane_stat(const struct td_lane *l);
@@ -293,14 +296,25 @@ struct td_meta_args {
 	unsigned		  cpus;
 };
 
-/* Put TD_META into the spool directory, in place of what was there. */
-int td_meta_write(const struct td_meta_args *a, int spoolfd);
+/* Put TD_META into the spool directory, in place of what was there. @bytes: how long it is. */
+int td_meta_write(const struct td_meta_args *a, int spoolfd, uint64_t *bytes);
+
+/* ---- reserve.c ---- */
+
+struct td_reserve {
+	int	 spoolfd, fd;		/* lent; -1: nothing is set aside */
+	uint64_t bytes;
+	bool	 was_released;		/* for good */
+};
+
+/* Set @bytes aside in all, if that is more than before. */
+int  td_reserve_grow(struct td_reserve *r, uint64_t bytes);
+/* Give them back; false: there were none. */
+bool td_reserve_release(struct td_reserve *r);
+/* What a recorder that was killed has left. */
+void td_reserve_remove(int spoolfd);
 
 /* ---- seal.c ---- */
-
-/* Set bytes aside, for the end of a file on a disk that has become full; and give them back. */
-int  td_spool_reserve(int spoolfd, unsigned cpus);
-void td_spool_release(int spoolfd);
 
 /* Bytes of events, as the spool has them, that are not in the file. */
 struct td_missing {
@@ -309,9 +323,9 @@ struct td_missing {
 };
 
 /*
- * Make the file @name in @dirfd from what lies in the spool directory, which stays. Where the disk is full,
- * it holds what fits.
+ * Make the file @name in @dirfd from what lies in the spool directory, which stays. Where that does not fit beside it:
+ * with @may_move the events leave the spool as they get their place; else nothing is made, and nothing changed.
  */
-int td_seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing);
+int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_missing *missing);
 
 #endif
