@@ -47,8 +47,7 @@ static __always_inline __u32 end_of(const struct tracepoint_plan *plan, const ch
 	return end;
 }
 
-SEC("?tracepoint")
-int tracepoint_hit(void *ctx)
+static __always_inline void tell_hit(void *ctx)
 {
 	__u32 zero = 0, which = bpf_get_attach_cookie(ctx);
 	struct tracepoint_plan *plan;
@@ -56,21 +55,21 @@ int tracepoint_hit(void *ctx)
 	__u64 fixed, end;
 
 	if (!is_recorded(bpf_get_current_task_btf()))
-		return 0;
+		return;
 	plan = bpf_map_lookup_elem(&tracepoint_plans, &which);
 	s = bpf_map_lookup_elem(&event_scratches, &zero);
 	if (!plan || !s)
-		return 0;
+		return;
 	fixed = plan->bytes;
 	asm volatile("" : "+r"(fixed));		/* one register, which is checked and used: 6.1 asks for that */
 	if (fixed > TRACEPOINT_BYTES_MAX)
-		return 0;
+		return;
 	asm volatile("" : "+r"(fixed));
 	bpf_probe_read_kernel(s->field, fixed, ctx + 8);
 	end = end_of(plan, s->field);
 	asm volatile("" : "+r"(end));
 	if (end > EVENT_MAX)
-		return 0;
+		return;
 	asm volatile("" : "+r"(end));
 	if (end > fixed)
 		bpf_probe_read_kernel(s->field, end, ctx + 8);
@@ -80,7 +79,14 @@ int tracepoint_hit(void *ctx)
 	if (rec_send_of(bpf_get_current_pid_tgid(), NULL, CLASS_EVENT, REC_EVENT, 0, &s->rec.hdr, sizeof(s->rec) + end,
 			sizeof(*s)))
 		send_callers(ctx, NULL, true, true);
-	return 0;
+}
+
+/* 1: with 0 the kernel keeps the event from everybody's perf counters and samples, not only from ours. */
+SEC("?tracepoint")
+int tracepoint_hit(void *ctx)
+{
+	tell_hit(ctx);
+	return 1;
 }
 
 char LICENSE[] SEC("license") = "GPL";

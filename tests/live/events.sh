@@ -69,6 +69,20 @@ refused() {
 	status=$?
 	equal $status 2 && head -n 1 no.dat.err | grep -qF "$said" || { cat no.dat.err; return 1; }
 }
+if program tpcount && (exec 3<> /dev/udp/127.0.0.1/9) 2> /dev/null && id=$(cat /sys/kernel/tracing/events/net/net_dev_queue/id /sys/kernel/debug/tracing/events/net/net_dev_queue/id 2> /dev/null | head -n 1) &&
+	[ -n "$id" ]; then
+	alone=$("$PROGRAMS/tpcount" "$id")
+	mkfifo go
+	"$RECORDER" -q --no-functions --format trace-dat -o other.dat -e net:net_dev_queue -- sh -c 'read line < go' &
+	sleep 1
+	beside=$("$PROGRAMS/tpcount" "$id")
+	echo > go
+	wait $!
+	check "another's counter of the event goes on counting" equal "$beside" "$alone"
+	check "... of events there are" [ "$alone" -ge 20 ]
+else
+	skip "another's counter of the event" "there is no loopback interface, or tracefs has no net:net_dev_queue"
+fi
 check "an event there is not" refused "no event 'sched:sched_swtich'; the nearest is 'sched_switch'" -e sched:sched_swtich
 check "a system of events there is not" refused "no event 'nosuch:thing'" -e nosuch:thing
 check "half a name" refused "no event 'sched:'" -e sched:

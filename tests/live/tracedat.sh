@@ -181,6 +181,7 @@ kill -9 $child
 "$RECORDER" -q --no-functions --format trace-dat -o killed.dat true 2> next.err
 check "the next recording there says what was left" grep -q "recorder --recover 'killed.dat.part.old'" next.err
 cp -r killed.dat.part.old cut.dat.part
+cp -r killed.dat.part.old half.dat.part
 "$RECORDER" --recover killed.dat.part.old > recover.out 2>&1
 check "--recover seals it" equal $? 0
 check "... beside the other" [ -s killed.dat.recovered -a -s killed.dat -a ! -e killed.dat.part.old ]
@@ -190,6 +191,19 @@ spooled=$(ls -S cut.dat.part/cpu* | head -n 1)
 truncate -s -9 "$spooled"
 "$RECORDER" --recover cut.dat.part > recover.out 2>&1
 check "... and says what of it was cut short" grep -qE "'cut.dat': [0-9]+ bytes of events are gone, were cut short or damaged" recover.out
+# As much room as the events take is not beside them: nothing of them is touched.
+mkdir little && mount -t tmpfs -o size=$(($(du -sk half.dat.part | cut -f1) + 300))k none little && {
+	cp -r half.dat.part little/half.dat.part
+	rm -f little/half.dat.part/reserve
+	before=$(cd little/half.dat.part && cat cpu* meta | sha256sum)
+	"$RECORDER" --recover little/half.dat.part > recover.out 2>&1
+	check "without room for it --recover says so" equal "$? $(grep -c 'No space left' recover.out)" "1 1"
+	check "... and leaves all as it was" equal "$(cd little/half.dat.part && cat cpu* meta | sha256sum) $(ls little)" "$before half.dat.part"
+	mount -o remount,size=64m little
+	"$RECORDER" --recover little/half.dat.part > recover.out 2>&1
+	check "... with room it seals it" equal "$? $(report little/half.dat | wc -l)" "0 $(report killed.dat.recovered | wc -l)"
+	umount little
+}
 dat torn.dat --no-functions -- true
 mkdir torn.dat.part && touch torn.dat.part/.recorder
 "$RECORDER" --recover torn.dat.part/ > recover.out 2>&1
