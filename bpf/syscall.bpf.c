@@ -18,6 +18,8 @@
 #define MAP_ANONYMOUS	0x20
 
 const volatile struct sys_plan plans[SYS_MAX];
+const volatile bool compat_wanted[SYS_MAX];
+const volatile bool other_syscalls_wanted;
 extern const volatile __u32 string_max;
 
 /*
@@ -32,6 +34,17 @@ static __always_inline const volatile struct sys_plan *plan_of(__u32 nr, bool co
 	if (compat || i >= SYS_MAX)
 		return NULL;
 	return &plans[i];
+}
+
+/* @plan: that of the call, NULL where it has none. */
+static __always_inline bool is_wanted(const volatile struct sys_plan *plan, __u32 nr, bool compat)
+{
+	__u64 i = nr;
+
+	if (plan)
+		return plan->wanted;
+	asm volatile("" : "+r"(i));
+	return compat && i < SYS_MAX ? compat_wanted[i] : other_syscalls_wanted;
 }
 
 /* Texts follow the record at once, so the shorter exit record ends where the entry record does. */
@@ -294,7 +307,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		return 0;
 	compat = in_compat_syscall();
 	plan = plan_of(nr, compat);
-	if (plan && !plan->wanted)
+	if (!is_wanted(plan, nr, compat))
 		return 0;
 	if (syscalls_are_held)
 		return hold_syscall(t, bpf_get_current_task_btf(), regs, nr, compat);
@@ -367,7 +380,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	if (began_paused(t))
 		return 0;
 	plan = plan_of(nr, compat);
-	if (plan && !plan->wanted)
+	if (!is_wanted(plan, nr, compat))
 		return 0;
 	if (syscalls_are_held && !was_held_long(bpf_get_current_task_btf(), nr))
 		return 0;

@@ -39,6 +39,8 @@ struct config {
 	/* what */
 	bool	    syscalls;		/* default on; --no-syscalls */
 	bool	    syscall_wanted[SYS_MAX];	/* --syscalls=SET; all true without it */
+	bool	    compat_wanted[SYS_MAX];	/* the same of 32-bit calls, by their numbers */
+	bool	    other_syscalls_wanted;	/* and of numbers that have no row: x32, and what is newer than recorder */
 	bool	    functions;		/* default on; --no-functions */
 	struct pattern *function;	/* --functions=GLOB[@LIB]: which; none: all of the program's own */
 	size_t	    function_count;

@@ -285,6 +285,8 @@ static struct config *usual_config(void)
 	}
 	cfg->syscalls = cfg->functions = cfg->libcalls = cfg->follow = cfg->status = true;
 	memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
+	memset(cfg->compat_wanted, true, sizeof(cfg->compat_wanted));
+	cfg->other_syscalls_wanted = true;
 	cfg->cuda = CUDA_ALL;
 	cfg->string_bytes = 32;
 	cfg->ring_bytes = usual_ring_bytes();

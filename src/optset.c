@@ -168,9 +168,13 @@ int set_syscalls(struct config *cfg, const struct opt *opt, const char *word, co
 	cfg->syscalls = true;
 	if (!value) {
 		memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
+		memset(cfg->compat_wanted, true, sizeof(cfg->compat_wanted));
+		cfg->other_syscalls_wanted = true;
 		return 0;
 	}
-	if (!syscall_set_parse(cfg->syscall_wanted, value, bad, sizeof(bad), &nearest))
+	cfg->other_syscalls_wanted = *value == '!' || !strcmp(value, "all") || !strcmp(value, "%all");
+	if (!syscall_set_parse_abi(ABI_COMPAT, cfg->compat_wanted, value, bad, sizeof(bad), &nearest) &&
+	    !syscall_set_parse(cfg->syscall_wanted, value, bad, sizeof(bad), &nearest))
 		return 0;
 	if (nearest)
 		fail(0, "%s: '%s' is not a syscall or class; the nearest is '%s'", word, bad, nearest);

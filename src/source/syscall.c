@@ -8,6 +8,7 @@
  */
 #include <bpf/libbpf.h>
 
+#include "base.h"
 #include "config.h"
 #include "recorder.skel.h"
 #include "source/links.h"
@@ -27,6 +28,8 @@ static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!cfg->syscalls)
 		return 0;
 	bpf->rodata->string_max = cfg->string_bytes;
+	memcpy((void *)bpf->rodata->compat_wanted, cfg->compat_wanted, sizeof(cfg->compat_wanted));
+	bpf->rodata->other_syscalls_wanted = cfg->other_syscalls_wanted;
 	syscall_plans((struct sys_plan *)bpf->rodata->plans, cfg->syscall_wanted);
 	bpf_program__set_autoload(bpf->progs.sys_enter, true);
 	bpf_program__set_autoload(bpf->progs.sys_exit, true);

@@ -2,7 +2,8 @@
  * tracepoint.c - tracepoints by name: -e SUBSYS:EVENT.
  *
  * One program behind a perf event for each, which it is told apart by as its cookie. The kernel runs such programs not within
- * each other: what an interrupt meets while one runs is missed, and counted by the kernel.
+ * each other: what an interrupt meets while one runs is missed, and counted by the kernel, of whichever task it is. All of
+ * these count as lost: some may be of tasks that are not recorded.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -12,6 +13,7 @@
 #include "base.h"
 #include "config.h"
 #include "log.h"
+#include "record.h"
 #include "recorder.skel.h"
 #include "source/links.h"
 #include "source/rows.h"
@@ -59,14 +61,28 @@ static int tracepoint_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	return err;
 }
 
+static void count_missed(int tallies)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t (*tally)[REC_CLASSES] = calloc(MAX(cpus, 1), sizeof(*tally));
+	uint32_t zero = 0;
+
+	if (tally && !bpf_map_lookup_elem(tallies, &zero, tally)) {
+		tally[0][CLASS_EVENT] += missed;
+		bpf_map_update_elem(tallies, &zero, tally, BPF_ANY);
+	}
+	free(tally);
+}
+
 static void tracepoint_stop(struct recorder_bpf *bpf)
 {
 	struct bpf_prog_info info = {};
 	uint32_t len = sizeof(info);
 
-	(void)bpf;
 	if (program_fd >= 0 && !bpf_obj_get_info_by_fd(program_fd, &info, &len))
 		missed = info.recursion_misses;
+	if (missed)
+		count_missed(bpf_map__fd(bpf->maps.tallies));
 }
 
 static void tracepoint_detach(void)
@@ -78,7 +94,7 @@ static void tracepoint_detach(void)
 static void tracepoint_summary(void)
 {
 	if (missed)
-		say("events of interrupts that came while another was recorded, missed: %lu", missed);
+		say("events of interrupts that came while another was recorded: %lu, of any task; larger rings do not help there", missed);
 }
 
 const struct source_ops source_tracepoint = {

@@ -54,6 +54,10 @@ same stripped nested.stripped && {
 same throw.stripped throw.stripped && check "throw.stripped: uftrace opens it" uftrace_accepts throw.stripped.data
 same goes.stripped goes.stripped && check "goes.stripped: uftrace opens it" uftrace_accepts goes.stripped.data
 same compat32 compat32 && check "compat32: calls by the other table's numbers" equal "$(report_calls compat32.data compat_sys_getppid)" 100
+if program compat32; then
+	record few32.data --syscalls=getppid -- "$PROGRAMS/compat32" > /dev/null
+	check "... and only those that were asked for" equal "$(report_calls few32.data compat_sys_getppid) $(report_calls few32.data compat_sys_write)" "100 0"
+fi
 
 # After exceptions and jumps the depth is what it was: main()'s last ten calls of after() stand directly in main().
 for p in longjmp throw backtrace altstack; do
