@@ -57,6 +57,12 @@ check "system calls are not asked for as events" grep -q "'raw_syscalls:sys_ente
 # What waits for a time sets a timer itself; of others, whose ticks come or do not, nothing can be said.
 dat glob.dat --no-functions -e 'timer:*' -- sleep 0.01
 check "many by a glob" [ "$(report glob.dat | grep -oE ' (hr)?timer_[a-z_]+:' | sort -u | wc -l)" -ge 2 ]
+if grep -q '^0*[1-9a-f].* hrtimer_wakeup$' /proc/kallsyms; then
+	dat named.dat -g --no-functions --no-syscalls -e timer:hrtimer_start -- sleep 0.01
+	check "functions of the kernel by their names, with stacks too" grep -q ' hrtimer_start: .*function=hrtimer_wakeup' <(report named.dat)
+else
+	skip "functions of the kernel by their names" "this kernel does not tell them"
+fi
 if (exec 3<> /dev/udp/127.0.0.1/9) 2> /dev/null; then
 	dat text.dat --no-functions -e net:net_dev_queue -- bash -c 'echo hello > /dev/udp/127.0.0.1/9' 2> text.said
 	check "a text of varying length" grep -q 'net_dev_queue: *dev=lo skbaddr=' <(report text.dat)

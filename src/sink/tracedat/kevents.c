@@ -45,6 +45,25 @@ uint16_t td_kevent(struct td_payload *p, const struct rec_event *rec)
 	return id;
 }
 
+bool td_kevent_has_functions(const struct tracepoint *tp)
+{
+	const char *print = strstr(tp->format, "print fmt:");
+
+	return print && (strstr(print, "%ps") || strstr(print, "%pS"));
+}
+
+/* Which fields these are the format tells in C alone: each word that is the address of a function is taken for one. */
+void td_kevent_need(struct td_kallsyms *k, const struct about *about, const struct rec_event *rec)
+{
+	uint64_t word;
+
+	td_kallsyms_read(k, about);
+	for (uint32_t at = 0; at + sizeof(word) <= rec->len; at += sizeof(word)) {
+		memcpy(&word, rec->field + at, sizeof(word));
+		td_kallsyms_need(k, word);
+	}
+}
+
 /* ---- formats ---- */
 
 static bool is_used(const struct td_used *used, size_t which)

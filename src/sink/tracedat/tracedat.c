@@ -40,6 +40,7 @@ struct sink {
 	struct td_kallsyms  *kallsyms;
 	struct td_lane	   **lane;	/* by CPU, then by stream of a device; NULL: nothing has happened there */
 	struct td_streams    streams;
+	bool		    *has_functions;	/* by tracepoint: to be named in what it shows */
 	unsigned	     cpus;
 	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
 	bool		     has_news;		/* more than was written then */
@@ -60,6 +61,7 @@ static void sink_destroy(struct sink *s)
 	for (unsigned i = 0; s->lane && i < s->cpus + TD_STREAMS; i++)
 		td_lane_destroy(s->lane[i]);
 	free(s->lane);
+	free(s->has_functions);
 	close_fd(&s->reserve.fd);
 	td_names_destroy(s->names);
 	td_syscalls_destroy(s->calls);
@@ -85,6 +87,11 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 	s->lane = calloc(s->cpus + TD_STREAMS, sizeof(*s->lane));
 	if (!s->lane)
 		return -ENOMEM;
+	s->has_functions = calloc(MAX(args->about->tracepoints.count, (size_t)1), sizeof(*s->has_functions));
+	if (!s->has_functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < args->about->tracepoints.count; i++)
+		s->has_functions[i] = td_kevent_has_functions(&args->about->tracepoints.tp[i]);
 	err = td_names_create(&s->names);
 	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
 	err = err ?: td_kallsyms_create(&s->kallsyms);
@@ -427,6 +434,8 @@ static int on_kernel_event(struct sink *s, const struct event *ev)
 		td_names_note(s->names, e->prev_pid, e->prev_comm);
 		td_names_note(s->names, e->next_pid, e->next_comm);
 	}
+	if (r->event >= EVENT_TRACEPOINT && s->has_functions[r->event - EVENT_TRACEPOINT])
+		td_kevent_need(s->kallsyms, s->args.about, r);
 	td_use(&s->used, td_kevent(&s->p, r));
 	return put(s, r->hdr.cpu, ev->time);
 }

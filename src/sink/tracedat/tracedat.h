@@ -178,14 +178,19 @@ bool	 td_syscall_is_exec(uint32_t nr, bool is_compat);
 
 /* ---- kevents.c ---- */
 
+struct td_kallsyms;
+struct tracepoint;
+
 uint16_t td_kevent(struct td_payload *p, const struct rec_event *rec);	/* returns the id it got */
+/* Do the event's fields hold kernel functions that it shows by name? */
+bool	 td_kevent_has_functions(const struct tracepoint *tp);
+/* The file will have the names of those in @rec. */
+void	 td_kevent_need(struct td_kallsyms *k, const struct about *about, const struct rec_event *rec);
 /* Of those by name: how many systems there are, and their formats. */
 unsigned td_kevents_systems(const struct tracepoints *tps, const struct td_used *used);
 int	 td_kevents_formats(struct out *o, const struct tracepoints *tps, const struct td_used *used);
 
 /* ---- kallsyms.c ---- */
-
-struct td_kallsyms;
 
 int  td_kallsyms_create(struct td_kallsyms **ret);
 void td_kallsyms_destroy(struct td_kallsyms *k);
