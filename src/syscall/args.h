@@ -211,7 +211,7 @@ extern const struct name names_mem_prot[], names_map_flags[], names_mremap_flags
 	names_waitid_types[], names_rlimits[], names_rusage_who[], names_priority_which[],
 	names_sched_policies[], names_futex_ops[], names_futex2_flags[], names_signals[],
 	names_sigmask_how[], names_clock_ids[], names_timer_flags[], names_itimers[],
-	names_ipc_get_flags[], names_ipc_msg_flags[], names_shmat_flags[], names_shm_commands[],
+	names_ipc_get_flags[], names_shmget_flags[], names_ipc_msg_flags[], names_shmat_flags[], names_shm_commands[],
 	names_msg_commands[], names_sem_commands[];
 
 #endif

@@ -143,7 +143,7 @@ const struct name names_memfd_flags[] = {
 	IN_FIELD(0xfc000000, MFD_HUGE_1GB), {}
 };
 
-const struct name names_memfd_secret_flags[] = { NAME(FD_CLOEXEC), NAME(O_CLOEXEC), {} };
+const struct name names_memfd_secret_flags[] = { NAME(O_CLOEXEC), {} };
 
 const struct name names_eventfd_flags[] = {
 	VALUE(1, "EFD_SEMAPHORE"), VALUE(O_CLOEXEC, "EFD_CLOEXEC"), VALUE(O_NONBLOCK, "EFD_NONBLOCK"), {}

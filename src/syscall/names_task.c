@@ -179,7 +179,9 @@ const struct name names_itimers[] = { NAME(ITIMER_REAL), NAME(ITIMER_VIRTUAL), N
 
 /* System V IPC: the commands of each kind share numbers */
 
-const struct name names_ipc_get_flags[] = {
+const struct name names_ipc_get_flags[] = { NAME(IPC_CREAT), NAME(IPC_EXCL), {} };
+
+const struct name names_shmget_flags[] = {
 	NAME(IPC_CREAT), NAME(IPC_EXCL), NAME(SHM_HUGETLB), NAME(SHM_NORESERVE), {}
 };
 

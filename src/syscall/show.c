@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base.h"
 #include "args.h"
@@ -115,6 +116,21 @@ int syscall_arg_text(const struct sysdef *def, unsigned arg, uint64_t value, con
 	return t.len;
 }
 
+/* A program gives the length of the whole struct sockaddr_un: what is behind the path's NUL is not missed. */
+static bool is_whole_path(const struct rec_text *text)
+{
+	uint16_t family = 0;
+
+	memcpy(&family, text->bytes, MIN((size_t)text->len, sizeof(family)));
+	return family == AF_UNIX && text->len > sizeof(family) && text->bytes[sizeof(family)] &&
+	       memchr(text->bytes + sizeof(family), '\0', text->len - sizeof(family));
+}
+
+static bool is_cut(const struct sysdef *def, const struct rec_text *text)
+{
+	return text->flags & TEXT_CUT && !(text->arg < 6 && def->arg[text->arg].kind == ARG_SOCKADDR && is_whole_path(text));
+}
+
 static void add_taken(struct textbuf *t, const struct sysdef *def, const struct rec_text *text)
 {
 	unsigned kind = def->arg[text->arg].kind;
@@ -140,7 +156,7 @@ int syscall_taken_text(const struct sysdef *def, const struct rec_text *text, ch
 	text_add(&t, "%s", "");
 	if (text->arg < 6)
 		add_taken(&t, def, text);
-	if (text->flags & TEXT_CUT)
+	if (is_cut(def, text))
 		text_add(&t, "...");
 	return t.len;
 }
@@ -224,7 +240,7 @@ static void add_text(struct textbuf *t, const struct sysdef *def, const struct r
 
 	text_add(t, "%s", quote);
 	add_taken(t, def, text);
-	text_add(t, "%s%s", quote, text->flags & TEXT_CUT ? "..." : "");
+	text_add(t, "%s%s", quote, is_cut(def, text) ? "..." : "");
 }
 
 int syscall_text(const struct rec_sys_enter *enter, const struct rec_sys_exit *exit, char *buf, size_t size)

@@ -57,7 +57,7 @@ const struct sysdef syscall_table[] = {
 	{ N( 28, 233, 219, 220), "madvise", TM,
 		{ PTR("start"), SIZE("len_in"), ENUM("behavior", madvise_advices) } },
 	{ N( 29, 194, 395, 307), "shmget", TI,
-		{ XINT("key"), SIZE("size"), FLAGS("shmflg", ipc_get_flags) } },
+		{ XINT("key"), SIZE("size"), FLAGS("shmflg", shmget_flags) } },
 	{ N( 30, 196, 397, 305), "shmat", TI | TM,
 		{ INT("shmid"), PTR("shmaddr"), FLAGS("shmflg", shmat_flags) }, RET_HEX },
 	{ N( 31, 195, 396, 308), "shmctl", TI, { INT("shmid"), ENUM("cmd", shm_commands), PTR("buf") } },

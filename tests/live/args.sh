@@ -73,6 +73,8 @@ twelve=$(for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf ',arg%d/s' $i; done)
 record long.data --no-syscalls --no-libcall -A "twelve@${twelve#,}" -- "$values" long
 replay long.data > long.txt
 check "no more is shown of strings than a reader has room for" equal "$? $(grep -ac 'twelve(".*z\.\.\.' long.txt)" "0 1"
+record cut.dat --format trace-dat --no-syscalls --no-libcall -A "twelve@${twelve#,}" -- "$values" long
+check "trace.dat marks what it cuts too" grep -aq 'twelve(".*z\.\.\."' <(trace-cmd report -i cut.dat 2> /dev/null)
 check "of bytes that are no text too" grep -aqP 'twelve\("(\x01|\\)' long.txt
 
 # Where the best site is behind what the arguments need.

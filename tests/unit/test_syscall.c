@@ -565,7 +565,11 @@ TEST(socket_addresses_are_shown)
 
 	r = call("connect", -2, ARGS(3, 0x1000, 110));
 	brought(&r, 1, "\1\0/run/nscd\0", 12, TEXT_CUT);
-	CHECK_STR(line(&r), "connect(3, unix:/run/nscd..., 110) = -ENOENT");
+	CHECK_STR(line(&r), "connect(3, unix:/run/nscd, 110) = -ENOENT");
+
+	r = call("connect", -2, ARGS(3, 0x1000, 110));
+	brought(&r, 1, "\1\0/run/ns", 9, TEXT_CUT);
+	CHECK_STR(line(&r), "connect(3, unix:/run/ns..., 110) = -ENOENT");
 }
 
 TEST(a_text_that_could_not_be_read_is_an_address)

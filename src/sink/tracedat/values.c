@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #include "base.h"
+#include "funcargs.h"
 #include "sink/tracedat/tracedat.h"
 #include "syscall/syscall.h"
 
@@ -51,8 +52,8 @@ static void add_string(struct text *t, const struct rec_value *v)
 			ADD(t, "NULL");
 		return;
 	}
-	text_escape(v->bytes, v->len, false, escaped, sizeof(escaped));
-	ADD(t, "\"%s\"", escaped);
+	text_escape(v->bytes, MIN(v->len, VALUE_STRING_MAX), false, escaped, sizeof(escaped));
+	ADD(t, "\"%s%s\"", escaped, v->len > VALUE_STRING_MAX ? "..." : "");	/* quoted as a system call's text is */
 }
 
 static void add_struct(struct text *t, const struct rec_value *v)
