@@ -186,15 +186,31 @@ cp -r killed.dat.part.old half.dat.part
 check "--recover seals it" equal $? 0
 check "... beside the other" [ -s killed.dat.recovered -a -s killed.dat -a ! -e killed.dat.part.old ]
 check "... with what was recorded until then" [ "$(report killed.dat.recovered | grep -c ' sys_enter_write: .*"x\\n"')" -gt 1000 ]
+# Before the first second is over, with kinds of events that are seen then for the first time.
+"$RECORDER" --no-functions --format trace-dat -o early.dat -- sh -c 'while :; do read line < /etc/passwd; cd /; umask 22; echo; done' > /dev/null 2> early.err &
+pid=$!
+for i in $(seq 200); do
+	ls early.dat.part/cpu* > try 2> /dev/null && break
+	sleep 0.05
+done
+sleep 0.3
+child=$(pgrep -P $pid -x sh)
+kill -9 $pid
+wait $pid 2> /dev/null
+kill -9 $child
+"$RECORDER" --recover early.dat > recover.out 2>&1
+check "killed early: what there is can be sealed" equal $? 0
+check "... and nothing of it is unknown" equal "$(report early.dat 2> /dev/null | grep -c UNKNOWN)" 0
 # Chunks are longer than what is cut off.
 spooled=$(ls -S cut.dat.part/cpu* | head -n 1)
 truncate -s -9 "$spooled"
 "$RECORDER" --recover cut.dat.part > recover.out 2>&1
 check "... and says what of it was cut short" grep -qE "'cut.dat': [0-9]+ bytes of events are gone, were cut short or damaged" recover.out
 # As much room as the events take is not beside them: nothing of them is touched.
-mkdir little && mount -t tmpfs -o size=$(($(du -sk half.dat.part | cut -f1) + 300))k none little && {
+rm -f half.dat.part/reserve
+all=$(du -sk half.dat.part | cut -f1)
+mkdir little && mount -t tmpfs -o size=$((all + all / 2))k none little && {
 	cp -r half.dat.part little/half.dat.part
-	rm -f little/half.dat.part/reserve
 	before=$(cd little/half.dat.part && cat cpu* meta | sha256sum)
 	"$RECORDER" --recover little/half.dat.part > recover.out 2>&1
 	check "without room for it --recover says so" equal "$? $(grep -c 'No space left' recover.out)" "1 1"

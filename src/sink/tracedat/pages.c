@@ -25,6 +25,8 @@ struct td_lane {
 	const struct td_codec *codec;
 	struct out *out;
 	struct td_stat stat;
+	int	  (*describe)(void *ctx);	/* NULL: nobody has to */
+	void	   *ctx;
 	uint64_t    last;		/* time of the latest event */
 	uint64_t    lost;		/* before the page that is open, or the next one */
 	uint32_t    used;		/* bytes of the page's events; 0: none is open */
@@ -36,8 +38,10 @@ struct td_lane {
 
 DEFINE_CLEANUP(td_lane_destroy, struct td_lane *)
 
-void td_lane_when_full(struct td_lane *l, bool (*make_room)(void *ctx), void *ctx)
+void td_lane_set_hooks(struct td_lane *l, int (*describe)(void *ctx), bool (*make_room)(void *ctx), void *ctx)
 {
+	l->describe = describe;
+	l->ctx = ctx;
 	out_when_full(l->out, make_room, ctx);
 }
 
@@ -96,9 +100,10 @@ static void put_u64(uint8_t *to, uint64_t v)
 static int write_chunk(struct td_lane *l)
 {
 	size_t len = (size_t)l->pages * TD_PAGE, n;
+	int err = len && l->describe ? l->describe(l->ctx) : 0;
 
-	if (!len)
-		return 0;
+	if (err || !len)
+		return err;
 	if (!l->codec->pack) {
 		out_bytes(l->out, l->chunk, len);
 	} else {

@@ -42,7 +42,6 @@ struct sink {
 	struct td_streams    streams;
 	bool		    *has_functions;	/* by tracepoint: to be named in what it shows */
 	unsigned	     cpus;
-	bool		     was_written;	/* recorder may be killed: what is there can be sealed */
 	bool		     has_news;		/* more than was written then */
 	bool		     is_full;		/* the disk: the reserve is in use, and nothing new is taken */
 	struct td_reserve    reserve;
@@ -71,36 +70,6 @@ static void sink_destroy(struct sink *s)
 
 DEFINE_CLEANUP(sink_destroy, struct sink *)
 
-static int td_open(struct sink **ret, const struct sink_args *args)
-{
-	__cleanup(sink_destroyp) struct sink *s = calloc(1, sizeof(*s));
-	int err;
-
-	if (!s)
-		return -ENOMEM;
-	s->args = *args;
-	s->reserve = (struct td_reserve){ .spoolfd = args->dirfd, .fd = -1 };
-	s->codec = td_codec_find(args->options->compression);
-	if (!s->codec)
-		return fail(-EPROTONOSUPPORT, "this recorder was built without --compression %s", args->options->compression);
-	s->cpus = MIN(MAX(args->about->cpus_possible, 1u), CPUS_MAX);
-	s->lane = calloc(s->cpus + TD_STREAMS, sizeof(*s->lane));
-	if (!s->lane)
-		return -ENOMEM;
-	s->has_functions = calloc(MAX(args->about->tracepoints.count, (size_t)1), sizeof(*s->has_functions));
-	if (!s->has_functions)
-		return -ENOMEM;
-	for (size_t i = 0; i < args->about->tracepoints.count; i++)
-		s->has_functions[i] = td_kevent_has_functions(&args->about->tracepoints.tp[i]);
-	err = td_names_create(&s->names);
-	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
-	err = err ?: td_kallsyms_create(&s->kallsyms);
-	err = err ?: td_reserve_grow(&s->reserve, RESERVE_LEAST);
-	if (!err)
-		*ret = TAKE(s);
-	return err;
-}
-
 /* ---- a disk that becomes full ---- */
 
 static bool use_reserve(void *ctx)
@@ -127,6 +96,30 @@ static int full_or(const struct sink *s, int err)
 
 /* ---- writing ---- */
 
+/* What a reader has to know of the events, and how many there are. */
+static int write_meta(struct sink *s)
+{
+	struct td_meta_args meta = {
+		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .kallsyms = s->kallsyms,
+		.names = s->names, .lane = s->lane, .cpus = s->cpus + s->streams.count,
+	};
+	int err;
+
+	s->used.has_new = false;
+	err = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
+	if (out_is_full(err) && use_reserve(s))
+		err = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
+	return err ?: keep_reserve(s);
+}
+
+/* Recorder may be killed at any moment: no event is in the spool before what it is. */
+static int describe(void *ctx)
+{
+	struct sink *s = ctx;
+
+	return s->used.has_new ? write_meta(s) : 0;
+}
+
 static int add_lane(struct sink *s, unsigned cpu)
 {
 	int err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
@@ -135,8 +128,9 @@ static int add_lane(struct sink *s, unsigned cpu)
 		err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
 	if (err)
 		return err;
-	td_lane_when_full(s->lane[cpu], use_reserve, s);
+	td_lane_set_hooks(s->lane[cpu], describe, use_reserve, s);
 	s->lanes++;
+	s->used.has_new = true;
 	return keep_reserve(s);
 }
 
@@ -164,21 +158,44 @@ static int put(struct sink *s, unsigned cpu, uint64_t time)
 /* All so far is in the spool, and can be sealed. */
 static int write_all(struct sink *s)
 {
-	struct td_meta_args meta = {
-		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .kallsyms = s->kallsyms,
-		.names = s->names, .lane = s->lane, .cpus = s->cpus + s->streams.count,
-	};
-	int err = 0, wrote;
+	int err = 0;
 
 	for (unsigned i = 0; i < s->cpus + TD_STREAMS; i++)
 		if (s->lane[i])
 			err = td_lane_flush(s->lane[i]) ?: err;
-	s->was_written = true;
 	s->has_news = false;
-	wrote = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
-	if (out_is_full(wrote) && use_reserve(s))
-		wrote = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
-	return wrote ?: err ?: keep_reserve(s);
+	return write_meta(s) ?: err;
+}
+
+static int td_open(struct sink **ret, const struct sink_args *args)
+{
+	__cleanup(sink_destroyp) struct sink *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->args = *args;
+	s->reserve = (struct td_reserve){ .spoolfd = args->dirfd, .fd = -1 };
+	s->codec = td_codec_find(args->options->compression);
+	if (!s->codec)
+		return fail(-EPROTONOSUPPORT, "this recorder was built without --compression %s", args->options->compression);
+	s->cpus = MIN(MAX(args->about->cpus_possible, 1u), CPUS_MAX);
+	s->lane = calloc(s->cpus + TD_STREAMS, sizeof(*s->lane));
+	if (!s->lane)
+		return -ENOMEM;
+	s->has_functions = calloc(MAX(args->about->tracepoints.count, (size_t)1), sizeof(*s->has_functions));
+	if (!s->has_functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < args->about->tracepoints.count; i++)
+		s->has_functions[i] = td_kevent_has_functions(&args->about->tracepoints.tp[i]);
+	err = td_names_create(&s->names);
+	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
+	err = err ?: td_kallsyms_create(&s->kallsyms);
+	err = err ?: td_reserve_grow(&s->reserve, RESERVE_LEAST);
+	err = err ?: write_meta(s);
+	if (!err)
+		*ret = TAKE(s);
+	return err;
 }
 
 /* ---- functions ---- */
@@ -503,7 +520,6 @@ static struct td_task *task_of(struct sink *s, struct task *t)
 static int take_event(struct sink *s, const struct event *ev)
 {
 	struct td_task *u;
-	int err;
 
 	if (ev->kind == REC_EVENT)
 		return on_kernel_event(s, ev);
@@ -518,10 +534,7 @@ static int take_event(struct sink *s, const struct event *ev)
 	u = task_of(s, ev->task);
 	if (!u)
 		return -ENOMEM;
-	err = on_event[ev->kind](s, u, ev);
-	if (!err && !s->was_written)
-		err = write_all(s);
-	return err;
+	return on_event[ev->kind](s, u, ev);
 }
 
 static int td_event(struct sink *s, const struct event *ev)

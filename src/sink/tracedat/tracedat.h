@@ -91,8 +91,8 @@ void td_lane_destroy(struct td_lane *l);
 int  td_lane_add(struct td_lane *l, uint64_t time, const struct td_payload *p);
 /* Before what is added next, @count events were lost. */
 int  td_lane_lost(struct td_lane *l, uint64_t count);
-/* Where its file has no place for what was gathered: as out_when_full(). */
-void td_lane_when_full(struct td_lane *l, bool (*make_room)(void *ctx), void *ctx);
+/* @describe: called before events reach the file. @make_room: where they have no place, as out_when_full(). */
+void td_lane_set_hooks(struct td_lane *l, int (*describe)(void *ctx), bool (*make_room)(void *ctx), void *ctx);
 #define TD_LANE_GATHERS	(384u << 10)	/* bytes that may be gathered for a CPU, and are not in its file yet, at most */
 /* All that was added is in the file. */
 int  td_lane_flush(struct td_lane *l);
@@ -139,10 +139,12 @@ enum td_id {
 /* Which events occur: only they are described. */
 struct td_used {
 	uint8_t bits[TD_IDS / 8];
+	bool	has_new;		/* since somebody made it false */
 };
 
 static inline void td_use(struct td_used *u, unsigned id)
 {
+	u->has_new |= !(u->bits[id / 8] >> id % 8 & 1);
 	u->bits[id / 8] |= 1u << id % 8;
 }
 
