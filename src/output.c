@@ -340,34 +340,83 @@ static int seal(const struct sink_ops *ops, const char *spool, const char *path)
 	return 0;
 }
 
-int output_recover(const char *path)
+/* As a shell takes it for one word. */
+static void quote(struct out *o, const char *word)
 {
-	__cleanup(free_ptr) char *bare = strdup(path), *spool = NULL, *file = NULL;
-	const struct sink_ops *ops = NULL;
-	char command[4096];
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=@%+,-";
+	bool has_control = false;
 
-	for (size_t end = bare ? strlen(bare) : 0; end > 1 && bare[end - 1] == '/'; end--)
-		bare[end - 1] = '\0';
-	for (size_t i = 0; sinks[i] && bare && !(spool && is_of(spool, ops)); i++) {
-		char *found = sinks[i]->recover ? find_spool(bare, sinks[i]) : NULL;
+	for (const char *c = word; *c; c++)
+		has_control |= (uint8_t)*c < ' ' || *c == 0x7f;
+	if (*word && *word != '-' && !word[strspn(word, plain)]) {
+		out_bytes(o, word, strlen(word));
+		return;
+	}
+	out_printf(o, has_control ? "$'" : "'");
+	for (; *word; word++)
+		if ((uint8_t)*word < ' ' || *word == 0x7f)
+			out_printf(o, "\\x%02x", (uint8_t)*word);
+		else if (has_control && (*word == '\'' || *word == '\\'))
+			out_printf(o, "\\%c", *word);
+		else if (*word == '\'')
+			out_printf(o, "'\\''");
+		else
+			out_bytes(o, word, 1);
+	out_bytes(o, "'", 2);
+}
 
-		if (!found || (spool && !is_of(found, sinks[i]))) {
-			free(found);
-			continue;
-		}
-		free(spool);
-		spool = found;
-		ops = sinks[i];
-	}
-	if (!spool) {
-		fail(0, "--recover: '%s' is nothing that a recorder has left, nor is there such in '%s" SPOOL "'", path, path);
-		return EXIT_USAGE;
-	}
-	file = name_for(spool);
+void output_say_open(const struct sink_ops *ops, const char *path)
+{
+	char command[8192];
+	struct out *word;
+
+	if (out_memory(&word))
+		return;
+	quote(word, path);
+	out_bytes(word, "", 1);
+	if (!out_error(word) && snprintf(command, sizeof(command), ops->open_with, out_data(word)) < (int)sizeof(command))
+		say("open it: %s", command);
+	out_destroy(word);
+}
+
+static int recover_one(const struct sink_ops *ops, const char *spool)
+{
+	__cleanup(free_ptr) char *file = name_for(spool);
+
 	if (!file || seal(ops, spool, file))
 		return 1;
 	say("sealed '%s'", file);
-	if (snprintf(command, sizeof(command), ops->open_with, file) < (int)sizeof(command))
-		say("open it: %s", command);
+	output_say_open(ops, file);
 	return 0;
+}
+
+/* A directory may have those of several formats. */
+int output_recover(const char *path)
+{
+	__cleanup(free_ptr) char *bare = strdup(path), *other = NULL;
+	const struct sink_ops *other_ops = NULL;
+	bool is_found = false;
+	int status = 0;
+
+	for (size_t end = bare ? strlen(bare) : 0; end > 1 && bare[end - 1] == '/'; end--)
+		bare[end - 1] = '\0';
+	for (size_t i = 0; sinks[i] && bare; i++) {
+		__cleanup(free_ptr) char *spool = sinks[i]->recover ? find_spool(bare, sinks[i]) : NULL;
+
+		if (!spool)
+			continue;
+		if (is_of(spool, sinks[i])) {
+			is_found = true;
+			status |= recover_one(sinks[i], spool);
+		} else if (!other) {
+			other = TAKE(spool);
+			other_ops = sinks[i];
+		}
+	}
+	if (is_found)
+		return status;
+	if (other)				/* says what of it is missing */
+		return recover_one(other_ops, other);
+	fail(0, "--recover: '%s' is nothing that a recorder has left, nor is there such in '%s" SPOOL "'", path, path);
+	return EXIT_USAGE;
 }

@@ -33,6 +33,9 @@ void output_give_up(const struct output *o, unsigned i);
 /* Says in the summary what an earlier recorder, killed, left there. */
 void output_summary(const struct output *o);
 
+/* How to open what @ops has written at @path, as a shell takes it. */
+void output_say_open(const struct sink_ops *ops, const char *path);
+
 /* --recover PATH: seal what a recorder that was killed left. Returns the exit status. */
 int output_recover(const char *path);
 

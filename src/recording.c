@@ -481,15 +481,13 @@ static void say_cost(const struct recording *r)
 static void say_place(const struct recording *r, unsigned i)
 {
 	__cleanup(free_ptr) char *spool = output_sink_spool(r->output, i);
-	char command[4096];
-	int n = snprintf(command, sizeof(command), r->cfg->sink[i]->open_with, output_sink_path(r->output, i));
 
 	if (!spool && !output_has_come(r->output, i))
 		say("'%s' could not be written", output_sink_path(r->output, i));
 	else if (spool)
 		say("what there is of it lies in '%s': recorder --recover '%s' seals it", spool, spool);
-	else if (n < (int)sizeof(command))
-		say("open it: %s", command);
+	else
+		output_say_open(r->cfg->sink[i], output_sink_path(r->output, i));
 }
 
 /* Is anything where the user wants it? A file that could not be put there is not. */

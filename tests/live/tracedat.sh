@@ -165,6 +165,8 @@ dat one.dat --no-functions -- true
 cp one.dat first.dat
 "$RECORDER" -q --no-functions --format trace-dat -o one.dat true
 check "an earlier one is kept as .old" cmp one.dat.old first.dat
+"$RECORDER" --no-functions --format trace-dat -o $'a b\n\'s.dat' true > odd.out 2>&1
+check "how to open it is told as a shell takes it" eval "$(sed -n 's/^recorder: open it: //p' odd.out) > odd.report 2>&1"
 check "nothing else is left" equal "$(ls -A | grep -c '^\.*one')" 3	# and what recorder said
 
 # --- killed ---
@@ -187,10 +189,10 @@ check "--recover seals it" equal $? 0
 check "... beside the other" [ -s killed.dat.recovered -a -s killed.dat -a ! -e killed.dat.part.old ]
 check "... with what was recorded until then" [ "$(report killed.dat.recovered | grep -c ' sys_enter_write: .*"x\\n"')" -gt 1000 ]
 # Before the first second is over, with kinds of events that are seen then for the first time.
-"$RECORDER" --no-functions --format trace-dat -o early.dat -- sh -c 'while :; do read line < /etc/passwd; cd /; umask 22; echo; done' > /dev/null 2> early.err &
+"$RECORDER" --no-functions --format trace-dat,bas -o early -- sh -c 'while :; do read line < /etc/passwd; cd /; umask 22; echo; done' > /dev/null 2> early.err &
 pid=$!
 for i in $(seq 200); do
-	ls early.dat.part/cpu* > try 2> /dev/null && break
+	ls early/trace.dat.part/cpu* > try 2> /dev/null && break
 	sleep 0.05
 done
 sleep 0.3
@@ -198,9 +200,9 @@ child=$(pgrep -P $pid -x sh)
 kill -9 $pid
 wait $pid 2> /dev/null
 kill -9 $child
-"$RECORDER" --recover early.dat > recover.out 2>&1
-check "killed early: what there is can be sealed" equal $? 0
-check "... and nothing of it is unknown" equal "$(report early.dat 2> /dev/null | grep -c UNKNOWN)" 0
+"$RECORDER" --recover early > recover.out 2>&1
+check "killed early: what there is can be sealed, of each format" equal "$? $(ls -A early | grep -cE '^(trace.dat|.nfsdb)$')" "0 2"
+check "... and nothing of it is unknown" equal "$(report early/trace.dat 2> /dev/null | grep -c UNKNOWN)" 0
 # Chunks are longer than what is cut off.
 spooled=$(ls -S cut.dat.part/cpu* | head -n 1)
 truncate -s -9 "$spooled"
