@@ -43,8 +43,13 @@ struct session {
 	size_t	    map_count, map_room;
 	size_t	    last_map;	/* index of the map last asked for by image */
 	bool	    is_told;	/* the sinks know it */
-	struct session *next;	/* all of a recording */
+	unsigned    holders;	/* tasks in it, and sinks that look at it later */
+	struct session *next, **link;	/* all that somebody holds */
 };
+
+/* A session goes when its last task does. A sink that looks at it after the callback that it is lent for holds it. */
+void session_hold(const struct session *s);
+void session_release(const struct session *s);	/* NULL does nothing */
 
 /* An open function, syscall or call of the CUDA driver of a task. */
 struct call {

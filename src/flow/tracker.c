@@ -13,6 +13,7 @@
 #include "flow/maps.h"
 #include "flow/record.h"
 #include "flow/segment.h"
+#include "flow/session.h"
 #include "flow/tracker.h"
 #include "function.h"
 #include "image.h"
@@ -57,17 +58,18 @@ void tracker_use_symbols(struct tracker *tr, struct symbols *symbols)
 	tr->symbols = symbols;
 }
 
-static void session_free(struct session *s)
+/* @s: NULL for none. */
+static void live_in(struct task *t, struct session *s)
 {
-	for (size_t i = 0; i < s->map_count; i++)
-		free((char *)s->map[i].path);
-	free(s->map);
-	free((char *)s->exe);
-	free(s);
+	if (s)
+		session_hold(s);
+	session_release(t->session);
+	t->session = s;
 }
 
 static void task_free(struct task *t)
 {
+	live_in(t, NULL);
 	while (t->depth)
 		cuda_call_free(t->call[--t->depth].cuda);
 	cuda_call_free(t->gave);
@@ -82,8 +84,7 @@ void tracker_destroy(struct tracker *tr)
 	for (size_t i = 0; i < TASK_BUCKETS; i++)
 		while (tr->bucket[i])
 			task_free(({ struct task *t = tr->bucket[i]; tr->bucket[i] = t->next; t; }));
-	while (tr->sessions)
-		session_free(({ struct session *s = tr->sessions; tr->sessions = s->next; s; }));
+	sessions_destroy(&tr->sessions);
 	for (size_t i = 0; i < tr->image_count; i++)
 		image_destroy(tr->image[i]);
 	free(tr->image);
@@ -158,23 +159,9 @@ int tracker_image(struct tracker *tr, struct image *img)
 
 /* ---- sessions ---- */
 
-static struct session *session_create(struct tracker *tr, uint32_t pid, uint64_t time)
+static struct session *session_begin(struct tracker *tr, uint32_t pid, uint64_t time)
 {
-	struct session *s = calloc(1, sizeof(*s));
-
-	if (!s)
-		return NULL;
-	s->id = ++tr->session_ids;
-	s->pid = pid;
-	s->time = time;
-	s->exe = strdup(tr->exe);
-	if (!s->exe) {
-		free(s);
-		return NULL;
-	}
-	s->next = tr->sessions;
-	tr->sessions = s;
-	return s;
+	return session_create(&tr->sessions, ++tr->session_ids, pid, time, tr->exe);
 }
 
 static int session_tell(struct tracker *tr, struct session *s)
@@ -251,7 +238,7 @@ static struct task *task_create(struct tracker *tr, uint32_t pid, uint32_t tid, 
 	if (parent) {
 		t->parent_tid = parent->tid;
 		t->parent_pid = parent->pid;
-		t->session = parent->session;
+		live_in(t, parent->session);
 	}
 	t->next = *bucket;
 	*bucket = t;
@@ -279,11 +266,11 @@ static struct task *task_unannounced(struct tracker *tr, const struct rec_hdr *r
 {
 	struct task *leader = rec->tid != rec->pid ? task_find(tr, rec->pid) : NULL;
 	uint64_t begin = MIN(record_began(rec), tr->calls.time);
-	struct session *s = leader ? leader->session : session_create(tr, rec->pid, begin);
+	struct session *s = leader ? leader->session : session_begin(tr, rec->pid, begin);
 	struct task *t = s ? task_create(tr, rec->pid, rec->tid, leader) : NULL;
 
 	if (t) {
-		t->session = s;
+		live_in(t, s);
 		t->begin = begin;
 	}
 	return t;
@@ -358,7 +345,7 @@ static int on_task_exec(struct tracker *tr, struct task *t, const struct rec_hdr
 	if (err)
 		return err;
 	if (t->session->map_count || t->session->pid != t->pid)	/* else it was made for this exec */
-		t->session = session_create(tr, rec->pid, tr->calls.time);
+		live_in(t, session_begin(tr, rec->pid, tr->calls.time));
 	if (!t->session)
 		return -ENOMEM;
 	t->session->stack = r->stack;
@@ -514,8 +501,10 @@ static struct cuda_process *cuda_process_of(struct tracker *tr, const struct tas
 	struct cuda_process *p = cuda_process_find(tr->cuda.of, t->pid);
 
 	p = p ?: cuda_process_make(tr->cuda.of, t->pid, process_start(tr, t->pid));
-	if (p)
+	if (p && p->cmdline != t->session->exe) {
+		session_hold(t->session);	/* for as long as the process is known */
 		p->cmdline = t->session->exe;
+	}
 	return p;
 }
 

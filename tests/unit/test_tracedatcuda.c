@@ -47,7 +47,7 @@ static void set_up(struct told *t)
 	CHECK(!mkdirat(t->dirfd, "spool", 0700));
 	t->spoolfd = openat(t->dirfd, "spool", O_RDONLY | O_DIRECTORY);
 	t->about = (struct about){ .hostname = (char *)"host", .kernel = (char *)"Linux 6.1.0", .cpus_possible = 1 };
-	t->session = (struct session){ .id = 1, .exe = "/prog" };
+	t->session = (struct session){ .id = 1, .exe = "/prog", .holders = 1 };
 	t->task = (struct task){ .tid = 101, .pid = 100, .comm = "prog", .session = &t->session };
 	args = (struct sink_args){
 		.dirfd = t->spoolfd, .about = &t->about, .options = &options,

@@ -123,6 +123,7 @@ static struct session *begin_session(struct desk *d, uint32_t pid, const struct 
 	s->time = d->now;
 	s->stack = 0x7ffd10020ff0;
 	s->exe = image->path;
+	s->holders = 1;			/* the desk */
 	CHECK(sink_uftrace.session_begin(d->sink, s) == 0);
 	add_map(d, s, at, image->load_size, image->path, image);
 	return s;

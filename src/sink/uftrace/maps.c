@@ -24,6 +24,7 @@ static void session_destroy(struct uf_session *us)
 {
 	if (!us)
 		return;
+	session_release(us->sess);
 	free(us->map);
 	free(us->exe);
 	free(us);
@@ -83,6 +84,7 @@ int uf_session_begin(struct uf_sessions *s, const struct session *sess)
 	if (!us)
 		return -ENOMEM;
 	us->sess = sess;
+	session_hold(sess);		/* its maps are written to the end */
 	us->id = sess->id;
 	us->pid = sess->pid;
 	us->stack = sess->stack;
