@@ -63,6 +63,7 @@ const void *out_data(const struct out *o);
 /* Bytes that all outs together have written to files, for the summary, and those told of files without one. */
 uint64_t out_total(void);
 void	 out_count(size_t bytes);
+void	 out_uncount(size_t bytes);	/* of files that did not stay */
 
 /*
  * Where a block of @o has no place, @make_room is asked for some: true, and it is written once more. What was

@@ -571,6 +571,11 @@ void out_count(size_t bytes)
 	atomic_fetch_add_explicit(&bytes_written, bytes, memory_order_relaxed);
 }
 
+void out_uncount(size_t bytes)
+{
+	atomic_fetch_sub_explicit(&bytes_written, bytes, memory_order_relaxed);
+}
+
 uint64_t out_total(void)
 {
 	return atomic_load_explicit(&bytes_written, memory_order_relaxed);

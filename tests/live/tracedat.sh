@@ -90,6 +90,13 @@ check "a name that another thread gives: by that one" equal "$(report others.dat
 check "an exit" line 'sched_process_exit' 'comm=[a-z]+ pid=[0-9]+ prio=[0-9]+ group_dead=true'
 check "tasks by their last names" equal "$(awk '/sched_process_exit/ { sub(/-[0-9]+$/, "", $1); print $1 }' text.report | sort | tr '\n' ' ')" "cat true "
 
+# Of those that have ended nothing is kept in memory: their names and maps are in the spool, and in the file.
+dat ended.dat --no-functions -- sh -c 'i=0; while [ $i -lt 35 ]; do cat /dev/null; sleep 0.08; i=$((i + 1)); done; exit 0'
+check "tasks that ended long ago by their names" equal "$(report ended.dat | awk '/sched_process_exit/ { sub(/-[0-9]+$/, "", $1); print $1 }' | sort | uniq -c | tr -s ' \n' ' ')" \
+	" 35 cat 1 sh 35 sleep "
+check "... with what they had mapped" equal "$(trace-cmd dump --options -i ended.dat 2> /dev/null | grep -cE '^[0-9a-f]+ [0-9a-f]{1,2} /.*/(cat|sleep)$')" 70
+check "the summary says how long the file is" equal "$(sed -n 's/.* wrote .*, \([0-9.]*\) MB$/\1/p' ended.dat.err)" "$(stat -c %s ended.dat | awk '{ printf "%.1f", $1 / 1e6 }')"
+
 # Two paths of 3 000 bytes are more than an event holds: each has its part of it, and what is cut is marked.
 long=$(printf 'd%.0s' $(seq 3000))
 dat long.dat --no-functions -s 4000 -- python3 -c "import os

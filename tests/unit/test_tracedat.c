@@ -41,7 +41,7 @@ static void set_up(struct bench *b, const char *codec)
 	b->about.kernel = (char *)"Linux 6.1.0";
 	b->codec = td_codec_find(codec);
 	CHECK(b->codec);
-	CHECK(!td_syscalls_create(&b->calls, false, 32) && !td_names_create(&b->names));
+	CHECK(!td_syscalls_create(&b->calls, false, 32) && !td_names_create(&b->names, b->spoolfd));
 	for (unsigned i = 0; i < CPUS; i++)
 		CHECK(!td_lane_create(&b->lane[i], b->spoolfd, i, b->codec));
 }

@@ -107,7 +107,7 @@ static int write_options(struct out *o, const struct td_meta_args *a)
 	td_option(o, TD_O_TRACEID, &id, sizeof(id));
 	for (unsigned cpu = 0; cpu < a->cpus; cpu++)
 		write_stat(o, cpu, a->lane[cpu] ? td_lane_stat(a->lane[cpu]) : &(struct td_stat){});
-	return td_names_maps(o, a->names);
+	return out_error(o);
 }
 
 static int write_sizes(struct out *o, const struct td_meta_args *a)
@@ -122,6 +122,8 @@ static int write_content(struct out *o, uint32_t id, const struct td_meta_args *
 	switch (id) {
 	case TD_OPTIONS:
 		return write_options(o, a);
+	case TD_PROCESSES:
+		return td_names_maps(o, a->names);
 	case TD_BUFFER:
 		return write_sizes(o, a);
 	default:
@@ -160,6 +162,7 @@ int td_meta_write(const struct td_meta_args *a, int spoolfd, uint64_t *bytes)
 	for (uint32_t id = TD_HEADER_INFO; id < TD_METAS_END && !err; id++)
 		err = write_block(o, id, a);
 	err = err ?: write_block(o, TD_OPTIONS, a);
+	err = err ?: write_block(o, TD_PROCESSES, a);
 	err = err ?: write_block(o, TD_BUFFER, a);
 	*bytes = out_tell(o);
 	err = err ?: out_seal(o);

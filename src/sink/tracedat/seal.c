@@ -29,7 +29,6 @@
 #define COMPRESSED	1
 #define CHUNK_HEAD	8
 #define CHUNK_MAX	(64u * TD_PAGE)
-#define META_MAX	(1ull << 31)
 
 struct sealing {
 	int	       spoolfd, fd;
@@ -46,38 +45,6 @@ struct sealing {
 };
 
 /* ---- the spool ---- */
-
-/* A file of the spool; whoever owns that may have put something else there, or another's file under a second name. */
-static int open_spooled(int spoolfd, const char *name, int flags, uint64_t *size)
-{
-	__cleanup(close_fd) int fd = openat(spoolfd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return -EBADMSG;
-	*size = st.st_size;
-	return TAKE_FD(fd);
-}
-
-static int read_all(int fd, uint64_t size, void **ret, size_t *len)
-{
-	size_t at = 0;
-	ssize_t n;
-	char *all;
-
-	if (!size || size > META_MAX)
-		return -EBADMSG;
-	all = malloc(size);
-	if (!all)
-		return -ENOMEM;
-	while (at < size && (n = pread(fd, all + at, size - at, at)) > 0)
-		at += n;
-	*ret = all;
-	*len = at;
-	return 0;
-}
 
 /* The blocks of it; false: it is not whole. */
 static bool take_blocks(struct td_meta *m, const uint8_t *at, const uint8_t *end)
@@ -101,12 +68,12 @@ static bool take_blocks(struct td_meta *m, const uint8_t *at, const uint8_t *end
 static int read_meta(struct td_meta *m, int spoolfd)
 {
 	uint64_t size = 0;
-	__cleanup(close_fd) int fd = open_spooled(spoolfd, TD_META, O_RDONLY, &size);
+	__cleanup(close_fd) int fd = td_spool_open(spoolfd, TD_META, O_RDONLY, &size);
 	char name[16] = "";
 	const uint8_t *p;
 	uint32_t name_len;
 	size_t len = 0;
-	int err = fd < 0 ? fd : read_all(fd, size, &m->all, &len);
+	int err = fd < 0 ? fd : td_spool_read(fd, size, &m->all, &len);
 
 	if (err)
 		return err;
@@ -226,6 +193,22 @@ static void put_section(struct sealing *s, uint16_t id, uint32_t string, const v
 	free(packed);
 }
 
+static void put_names(struct sealing *s, uint32_t string)
+{
+	struct out *o;
+	int err = out_memory(&o);
+
+	if (err) {
+		s->err = s->err ?: err;
+		return;
+	}
+	err = td_logs_names(o, s->spoolfd, &s->meta.section[TD_CMDLINES]);
+	s->err = s->err ?: err;
+	if (!err)
+		put_section(s, TD_CMDLINES, string, out_data(o), out_tell(o));
+	out_destroy(o);
+}
+
 static void put_metadata(struct sealing *s)
 {
 	static const char *const names[TD_METAS_END] = {
@@ -237,7 +220,10 @@ static void put_metadata(struct sealing *s)
 		uint64_t at = s->at;
 
 		td_option(s->options, id, &at, sizeof(at));
-		put_section(s, id, add_string(s, names[id]), s->meta.section[id].data, s->meta.section[id].len);
+		if (id == TD_CMDLINES)
+			put_names(s, add_string(s, names[id]));
+		else
+			put_section(s, id, add_string(s, names[id]), s->meta.section[id].data, s->meta.section[id].len);
 	}
 	out_bytes(s->options, s->meta.section[TD_OPTIONS].data, s->meta.section[TD_OPTIONS].len);
 }
@@ -249,7 +235,7 @@ static int open_cpu(struct sealing *s, unsigned cpu, uint64_t *size)
 	char name[32];
 
 	snprintf(name, sizeof(name), "cpu%u", cpu);
-	return open_spooled(s->spoolfd, name, O_RDWR, size);
+	return td_spool_open(s->spoolfd, name, O_RDWR, size);
 }
 
 /* Take out of the spool what has its place in the file: @at bytes of @cpu's, @freed of which are out. False: there is no more. */
@@ -401,17 +387,36 @@ static uint64_t put_header(struct sealing *s)
 	return s->at - sizeof(none);
 }
 
-/* Returns where they are. */
-static uint64_t put_options(struct sealing *s)
+/* One after another: they may be more than there is memory. */
+static void put_maps(struct sealing *s, const struct td_maps *m)
 {
-	uint64_t options = s->at, none = 0;
+	for (size_t i = 0; i < td_maps_count(m) && !s->err; i++) {
+		struct out *o;
+		int err = out_memory(&o);
+
+		if (err) {
+			s->err = err;
+			return;
+		}
+		s->err = td_maps_option(m, i, o);
+		put_out(s, o);
+		out_destroy(o);
+	}
+}
+
+/* Returns where they are. */
+static uint64_t put_options(struct sealing *s, const struct td_maps *m)
+{
+	static const uint8_t done[14] = { 0, 0, 8 };	/* option DONE: no further section */
+	uint64_t options = s->at;
 	uint32_t string = add_string(s, "options"), own;
 
 	put_places(s);
 	s->places += options + SECTION_HEAD;
-	td_option(s->options, 0, &none, sizeof(none));
-	put_head(s, TD_OPTIONS, false, string, out_tell(s->options));
+	put_head(s, TD_OPTIONS, false, string, out_tell(s->options) + td_maps_bytes(m) + sizeof(done));
 	put_out(s, s->options);
+	put_maps(s, m);
+	put(s, done, sizeof(done));
 	own = add_string(s, "strings");
 	if (!out_error(s->strings))
 		put_section(s, TD_STRINGS, own, out_data(s->strings), out_tell(s->strings));
@@ -420,12 +425,17 @@ static uint64_t put_options(struct sealing *s)
 
 static int write_file(struct sealing *s)
 {
+	struct td_maps *maps;
 	uint64_t patch = put_header(s), options;
 	uint32_t buffer;
+	int err = td_maps_open(&maps, s->spoolfd, &s->meta.section[TD_PROCESSES]);
 
+	if (err)
+		return err;
 	put_metadata(s);
 	buffer = add_string(s, "buffer flyrecord ");
-	options = put_options(s);
+	options = put_options(s, maps);
+	td_maps_close(maps);
 	put_buffer(s, buffer);
 	put_at(s, patch, &options, sizeof(options));
 	return s->err ?: out_error(s->options) ?: out_error(s->strings);
@@ -467,6 +477,7 @@ int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_m
 		err = make_file(&s, dirfd, name);
 	}
 	*missing = s.missing;
+	missing->file = s.at;
 	out_destroy(s.options);
 	out_destroy(s.strings);
 	free(s.step);

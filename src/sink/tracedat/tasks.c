@@ -1,38 +1,57 @@
 /*
  * tasks.c - the last name of every task, and where each process's files lie in memory.
  *
- * A reader knows one name for a task number, and one map for a process: the last ones win.
+ * A reader knows one name for a task number, and one map for a process: the last ones win. Of those that have ended they
+ * go to two files of the spool, so that a recording of many keeps no more of them than are alive:
+ *
+ *	TD_LOG_NAMES	lines "TID NAME", as the section has them
+ *	TD_LOG_MAPS	u32 pid, u32 bytes, the content of an option PROCMAPS
  */
 #include "base.h"
 #include "out.h"
 #include "sink/tracedat/tracedat.h"
 #include "task.h"
 
-#define NOTED	1024	/* a power of two */
+#define NOTED	16384	/* a power of two */
 
-struct name {
-	uint32_t tid, order;
+struct noted {
+	uint32_t tid;
 	char	 comm[REC_COMM];
 };
 
+/* Where a process runs a program: after an exec, or a fork that shares its parent's. */
 struct process {
-	uint32_t	      pid, order;
-	const struct session *sess;	/* the tracker keeps them to the end */
+	uint32_t	      pid;
+	bool		      was_over;		/* when looked at last: what is mapped there is known by now */
+	const struct session *sess;		/* held */
 };
 
 struct td_names {
 	struct td_task *alive;
-	struct name    *name;		/* of tasks that have ended */
-	size_t		name_count, name_room;
-	struct name     noted[NOTED];	/* by the last bits of tid: what was added last */
+	struct out     *names, *maps;	/* of those that have ended */
+	struct noted    noted[NOTED];	/* by the last bits of tid: what was written last */
 	struct process *process;
 	size_t		process_count, process_room;
 };
 
-int td_names_create(struct td_names **ret)
+int td_names_create(struct td_names **ret, int spoolfd)
 {
-	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	struct td_names *n = calloc(1, sizeof(*n));
+	int err = n ? 0 : -ENOMEM;
+
+	err = err ?: out_create(&n->names, spoolfd, TD_LOG_NAMES);
+	err = err ?: out_create(&n->maps, spoolfd, TD_LOG_MAPS);
+	if (err)
+		td_names_destroy(n);
+	else
+		*ret = n;
+	return err;
+}
+
+void td_names_when_full(struct td_names *n, bool (*make_room)(void *ctx), void *ctx)
+{
+	out_when_full(n->names, make_room, ctx);
+	out_when_full(n->maps, make_room, ctx);
 }
 
 static void task_free(struct td_task *u)
@@ -47,7 +66,10 @@ void td_names_destroy(struct td_names *n)
 		return;
 	while (n->alive)
 		task_free(({ struct td_task *u = n->alive; n->alive = u->next; u; }));
-	free(n->name);
+	for (size_t i = 0; i < n->process_count; i++)
+		session_release(n->process[i].sess);
+	out_destroy(n->names);
+	out_destroy(n->maps);
 	free(n->process);
 	free(n);
 }
@@ -67,34 +89,31 @@ struct td_task *td_task_begin(struct td_names *n, const struct task *t)
 	return u;
 }
 
-static int add_name(struct td_names *n, uint32_t tid, const char *comm)
+/* A line without a name, or with blanks only, ends all reading of names. */
+static void write_name(struct out *o, uint32_t tid, const char *comm)
 {
-	struct name *name;
+	char text[REC_COMM + 1], whole[REC_COMM + 1] = "";
 
-	if (grow(&n->name, &n->name_room, n->name_count, sizeof(*n->name)))
-		return -ENOMEM;
-	name = &n->name[n->name_count];
-	name->tid = tid;
-	name->order = n->name_count++;
-	memcpy(name->comm, comm, sizeof(name->comm));
-	return 0;
+	memcpy(whole, comm, REC_COMM);
+	td_clean(text, whole);
+	out_printf(o, "%u %s\n", tid, text[strspn(text, " ")] ? text : "?");
 }
 
 /* The idle task, 0, has a name with every reader. Most switches are between a few tasks. */
 void td_names_note(struct td_names *n, uint32_t tid, const char comm[REC_COMM])
 {
-	struct name *known = &n->noted[tid & (NOTED - 1)];
+	struct noted *known = &n->noted[tid & (NOTED - 1)];
 
 	if (!tid || (known->tid == tid && !memcmp(known->comm, comm, REC_COMM)))
 		return;
 	known->tid = tid;
 	memcpy(known->comm, comm, REC_COMM);
-	(void)add_name(n, tid, comm);
+	write_name(n->names, tid, comm);
 }
 
 void td_task_end(struct td_names *n, struct td_task *u)
 {
-	(void)add_name(n, u->task->tid, u->task->comm);
+	td_names_note(n, u->task->tid, u->task->comm);
 	*u->link = u->next;
 	if (u->next)
 		u->next->link = u->link;
@@ -109,69 +128,27 @@ int td_names_process(struct td_names *n, uint32_t pid, const struct session *ses
 		return 0;
 	if (grow(&n->process, &n->process_room, n->process_count, sizeof(*n->process)))
 		return -ENOMEM;
-	n->process[n->process_count] = (struct process){ pid, n->process_count, sess };
-	n->process_count++;
+	session_hold(sess);
+	n->process[n->process_count++] = (struct process){ .pid = pid, .sess = sess };
 	return 0;
 }
 
 /* ---- written ---- */
 
-static int by_tid(const void *a, const void *b)
-{
-	const struct name *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
-}
-
-/* A line without a name, or with blanks only, ends all reading of names. */
-static void write_comm(struct out *o, uint32_t tid, const char *comm)
-{
-	char text[REC_COMM + 1], whole[REC_COMM + 1] = "";
-
-	memcpy(whole, comm, REC_COMM);
-	td_clean(text, whole);
-	out_printf(o, "%u %s\n", tid, text[strspn(text, " ")] ? text : "?");
-}
-
-int td_names_write(struct out *o, struct td_names *n)
+int td_names_write(struct out *o, const struct td_names *n)
 {
 	struct out *text;
-	size_t ended = n->name_count, kept = 0;
 	int err = out_memory(&text);
 
 	if (err)
 		return err;
-	for (struct td_task *u = n->alive; u && !err; u = u->next)
-		err = add_name(n, u->task->tid, u->task->comm);
-	qsort(n->name, n->name_count, sizeof(*n->name), by_tid);
-	for (size_t i = 0; i < n->name_count; i++) {
-		if (i + 1 == n->name_count || n->name[i + 1].tid != n->name[i].tid)
-			write_comm(text, n->name[i].tid, n->name[i].comm);
-		if (n->name[i].order >= ended)
-			continue;		/* of one that is alive: its name may change yet */
-		if (kept && n->name[kept - 1].tid == n->name[i].tid)
-			kept--;
-		n->name[kept++] = n->name[i];
-	}
-	for (size_t i = 0; i < kept; i++)
-		n->name[i].order = i;
-	n->name_count = kept;
+	for (const struct td_task *u = n->alive; u; u = u->next)
+		write_name(text, u->task->tid, u->task->comm);
 	out_u64(o, out_tell(text));
 	out_bytes(o, out_data(text), out_tell(text));
-	err = err ?: out_error(text);
+	err = out_error(text) ?: out_error(o);
 	out_destroy(text);
 	return err;
-}
-
-static int by_pid(const void *a, const void *b)
-{
-	const struct process *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
 }
 
 static int by_start(const void *a, const void *b)
@@ -213,29 +190,85 @@ static void write_maps(struct out *o, uint32_t pid, const struct session *sess)
 	free(sorted);
 }
 
-/* The order in which processes came is not needed any more once the last map of each is known. */
-int td_names_maps(struct out *options, const struct td_names *n)
+static int write_process(struct out *o, const struct process *p)
 {
-	struct process *p = malloc((n->process_count ?: 1) * sizeof(*p));
-	int err = p ? 0 : -ENOMEM;
+	struct out *text;
+	int err = out_memory(&text);
 
-	if (p)
-		memcpy(p, n->process, n->process_count * sizeof(*p));
-	if (p)
-		qsort(p, n->process_count, sizeof(*p), by_pid);
-	for (size_t i = 0; i < n->process_count && !err; i++) {
-		struct out *text;
-
-		if (i + 1 < n->process_count && p[i + 1].pid == p[i].pid)
-			continue;
-		err = out_memory(&text);
-		if (err)
-			break;
-		write_maps(text, p[i].pid, p[i].sess);
-		td_option(options, TD_O_PROCMAPS, out_data(text), out_tell(text));
-		err = out_error(text);
-		out_destroy(text);
-	}
-	free(p);
+	if (err)
+		return err;
+	write_maps(text, p->pid, p->sess);
+	out_u32(o, p->pid);
+	out_u32(o, out_tell(text));
+	out_bytes(o, out_data(text), out_tell(text));
+	err = out_error(text) ?: out_error(o);
+	out_destroy(text);
 	return err;
+}
+
+int td_names_maps(struct out *o, const struct td_names *n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n->process_count && !err; i++)
+		err = write_process(o, &n->process[i]);
+	return err;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->sess->id < y->sess->id ? -1 : x->sess->id > y->sess->id;
+}
+
+/* The programs that somebody runs now, sorted. */
+static struct process *now_run(const struct td_names *n, size_t *count)
+{
+	struct process *all;
+
+	*count = 0;
+	for (const struct td_task *u = n->alive; u; u = u->next)
+		++*count;
+	all = malloc((*count ?: 1) * sizeof(*all));
+	if (!all)
+		return NULL;
+	*count = 0;
+	for (const struct td_task *u = n->alive; u; u = u->next)
+		if (u->task->session)
+			all[(*count)++] = (struct process){ .pid = u->task->pid, .sess = u->task->session };
+	qsort(all, *count, sizeof(*all), by_place);
+	return all;
+}
+
+/* What nobody has run since the last time either goes to its file. */
+int td_names_settle(struct td_names *n)
+{
+	size_t count, kept = 0;
+	__cleanup(free_ptr) struct process *run = now_run(n, &count);
+	int err = run ? 0 : -ENOMEM;
+
+	for (size_t i = 0; run && i < n->process_count; i++) {
+		struct process p = n->process[i];
+		bool is_over = !bsearch(&p, run, count, sizeof(*run), by_place);
+
+		if (is_over && p.was_over && !err) {
+			err = write_process(n->maps, &p);
+			session_release(p.sess);
+			continue;
+		}
+		p.was_over = is_over;
+		n->process[kept++] = p;
+	}
+	if (run)
+		n->process_count = kept;
+	err = err ?: out_flush(n->names);
+	return err ?: out_flush(n->maps);
+}
+
+uint64_t td_names_bytes(const struct td_names *n)
+{
+	return out_tell(n->names) + out_tell(n->maps);
 }

@@ -47,7 +47,7 @@ struct sink {
 	struct td_reserve    reserve;
 	uint64_t	     latest;		/* time of all events */
 	unsigned	     lanes;
-	uint64_t	     meta_bytes;	/* of what was written last that describes them */
+	uint64_t	     meta_bytes, metas_bytes;	/* of what was written last that describes them, of all that was */
 	struct td_used	     used;
 	struct td_payload    p;
 	struct known	     known[NAMES_KNOWN];
@@ -83,7 +83,8 @@ static bool use_reserve(void *ctx)
 /* Room for what all lanes gather, and twice for what describes them: in the spool, and in the file that is made of it. */
 static int keep_reserve(struct sink *s)
 {
-	int err = td_reserve_grow(&s->reserve, RESERVE_LEAST + s->lanes * (uint64_t)TD_LANE_GATHERS + 2 * s->meta_bytes);
+	int err = td_reserve_grow(&s->reserve, RESERVE_LEAST + s->lanes * (uint64_t)TD_LANE_GATHERS + 2 * s->meta_bytes +
+						    td_names_bytes(s->names));
 
 	return out_is_full(err) && use_reserve(s) ? 0 : err;
 }
@@ -103,13 +104,15 @@ static int write_meta(struct sink *s)
 		.about = s->args.about, .codec = s->codec, .used = &s->used, .calls = s->calls, .kallsyms = s->kallsyms,
 		.names = s->names, .lane = s->lane, .cpus = s->cpus + s->streams.count,
 	};
-	int err;
+	int err, settled;
 
 	s->used.has_new = false;
+	settled = td_names_settle(s->names);
 	err = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
 	if (out_is_full(err) && use_reserve(s))
 		err = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
-	return err ?: keep_reserve(s);
+	s->metas_bytes += err ? 0 : s->meta_bytes;
+	return err ?: settled ?: keep_reserve(s);
 }
 
 /* Recorder may be killed at any moment: no event is in the spool before what it is. */
@@ -188,7 +191,9 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 		return -ENOMEM;
 	for (size_t i = 0; i < args->about->tracepoints.count; i++)
 		s->has_functions[i] = td_kevent_has_functions(&args->about->tracepoints.tp[i]);
-	err = td_names_create(&s->names);
+	err = td_names_create(&s->names, args->dirfd);
+	if (!err)
+		td_names_when_full(s->names, use_reserve, s);
 	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
 	err = err ?: td_kallsyms_create(&s->kallsyms);
 	err = err ?: td_reserve_grow(&s->reserve, RESERVE_LEAST);
@@ -624,6 +629,17 @@ static int recover(int spoolfd, int dirfd, const char *name)
 	return seal(spoolfd, dirfd, name, false, &missing);
 }
 
+/* Of all that was written the file is what stays. */
+static void count_file(const struct sink *s, uint64_t bytes)
+{
+	uint64_t spooled = s->metas_bytes + td_names_bytes(s->names);
+
+	for (unsigned i = 0; i < s->cpus + TD_STREAMS; i++)
+		spooled += s->lane[i] ? td_lane_bytes(s->lane[i]) : 0;
+	out_uncount(spooled);
+	out_count(bytes);
+}
+
 /* The spool goes once the file is whole; one that could not be made leaves it, to be sealed later. */
 static int td_close(struct sink *s)
 {
@@ -634,6 +650,8 @@ static int td_close(struct sink *s)
 	td_reserve_release(&s->reserve);
 	err = write_all(s);
 	sealed = seal(a.dirfd, a.file_dirfd, a.file_name, true, &missing);
+	if (!sealed)
+		count_file(s, missing.file);
 	sink_destroy(s);			/* closes its files: on FUSE and NFS an open one keeps the directory */
 	if (!sealed)
 		outdir_remove(a.file_dirfd, a.spool_name, a.dirfd);

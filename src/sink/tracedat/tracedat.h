@@ -250,7 +250,10 @@ struct td_task {
 	size_t	  began_room;
 };
 
-int  td_names_create(struct td_names **ret);
+#define TD_LOG_NAMES	"names"	/* in the spool directory */
+#define TD_LOG_MAPS	"maps"
+
+int  td_names_create(struct td_names **ret, int spoolfd);
 void td_names_destroy(struct td_names *n);
 /* The name of a task, perhaps one that is not recorded. */
 void td_names_note(struct td_names *n, uint32_t tid, const char comm[REC_COMM]);
@@ -259,8 +262,12 @@ struct td_task *td_task_begin(struct td_names *n, const struct task *t);
 void td_task_end(struct td_names *n, struct td_task *u);
 /* The process @pid is in @sess from now on. */
 int  td_names_process(struct td_names *n, uint32_t pid, const struct session *sess);
-int  td_names_write(struct out *o, struct td_names *n);			/* the command lines */
-int  td_names_maps(struct out *options, const struct td_names *n);	/* an option PROCMAPS for each process */
+void td_names_when_full(struct td_names *n, bool (*make_room)(void *ctx), void *ctx);
+/* What has ended goes to the files of the spool; before the next two, which tell of the others. */
+int  td_names_settle(struct td_names *n);
+int  td_names_write(struct out *o, const struct td_names *n);	/* the command lines */
+int  td_names_maps(struct out *o, const struct td_names *n);	/* as TD_LOG_MAPS has them */
+uint64_t td_names_bytes(const struct td_names *n);		/* of the two files */
 
 /* ---- meta.c ---- */
 
@@ -268,6 +275,7 @@ int  td_names_maps(struct out *options, const struct td_names *n);	/* an option 
 
 enum td_section {
 	TD_OPTIONS	  = 0,
+	TD_PROCESSES	  = 1,		/* of the spool alone: as TD_LOG_MAPS */
 	TD_BUFFER	  = 3,
 	TD_STRINGS	  = 15,
 	TD_HEADER_INFO	  = 16,
@@ -323,8 +331,9 @@ void td_reserve_remove(int spoolfd);
 
 /* ---- seal.c ---- */
 
-/* Bytes of events, as the spool has them, that are not in the file. */
+/* Bytes of events, as the spool has them, that are not in the file; and how long that is. */
 struct td_missing {
+	uint64_t file;
 	uint64_t cut;			/* the disk is full, they had no place */
 	uint64_t torn;			/* the file of a CPU is gone, was cut short, or is damaged from there on */
 };
