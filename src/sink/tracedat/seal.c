@@ -91,29 +91,30 @@ static int read_meta(struct td_meta *m, int spoolfd)
 	return take_blocks(m, p + 16 + name_len, p + len) ? 0 : -EBADMSG;
 }
 
-/* How much of a spool file, of @size bytes, is whole, no more than @most; and how many chunks that are. */
-static uint64_t whole_part(int fd, uint64_t size, uint64_t most, bool is_packed, uint32_t *chunks)
-{
-	uint64_t at = 0;
+/* How far a CPU's file was looked at: up to there it is whole. */
+struct walked {
+	uint64_t at;
+	uint32_t chunks;
+};
 
-	*chunks = 0;
-	most = MIN(most, size);
+/* On to what is whole of the first @most bytes. What was passed is not read again. */
+static void walk(struct walked *w, int fd, uint64_t most, bool is_packed)
+{
 	if (!is_packed)
-		return most / TD_PAGE * TD_PAGE;
-	while (most - at >= CHUNK_HEAD) {
+		w->at = MAX(w->at, most / TD_PAGE * TD_PAGE);
+	while (is_packed && most - w->at >= CHUNK_HEAD) {
 		uint8_t head[CHUNK_HEAD];
 		uint32_t packed, len;
 
-		if (pread(fd, head, sizeof(head), at) != sizeof(head))
+		if (pread(fd, head, sizeof(head), w->at) != sizeof(head))
 			break;
 		packed = get_u32(head);
 		len = get_u32(head + 4);
-		if (!len || len % TD_PAGE || len > CHUNK_MAX || packed > 2 * CHUNK_MAX || packed > most - at - CHUNK_HEAD)
+		if (!len || len % TD_PAGE || len > CHUNK_MAX || packed > 2 * CHUNK_MAX || packed > most - w->at - CHUNK_HEAD)
 			break;
-		at += CHUNK_HEAD + packed;
-		++*chunks;
+		w->at += CHUNK_HEAD + packed;
+		w->chunks++;
 	}
-	return at;
 }
 
 /* ---- the file ---- */
@@ -256,9 +257,11 @@ static bool move_out(struct sealing *s, unsigned cpu, int fd, uint64_t at, uint6
 	return some;
 }
 
-/* Copy @len bytes of @cpu's file from @start on; returns how many there was room for. */
-static uint64_t copy(struct sealing *s, unsigned cpu, int fd, uint64_t start, uint64_t len)
+/* Copy @len bytes of @cpu's file from @start on. Returns how many whole pages or chunks of it there was room for. */
+static uint64_t copy(struct sealing *s, unsigned cpu, int fd, uint64_t start, uint64_t len, uint32_t *chunks)
 {
+	bool is_packed = s->meta.codec->bound;
+	struct walked copied = {};
 	uint64_t at = 0, freed = 0;
 	ssize_t n;
 
@@ -267,10 +270,12 @@ static uint64_t copy(struct sealing *s, unsigned cpu, int fd, uint64_t start, ui
 		if (n <= 0)
 			break;
 		at += put_at(s, s->at + at, s->step, n);
-		if (out_is_full(s->err) && s->may_move && move_out(s, cpu, fd, start + at, &freed))
+		walk(&copied, fd, at, is_packed);
+		if (out_is_full(s->err) && s->may_move && move_out(s, cpu, fd, start + copied.at, &freed))
 			s->err = 0;
 	}
-	return at;
+	*chunks = copied.chunks;
+	return copied.at;
 }
 
 /* What @cpu's file had at the last checkpoint, at least. */
@@ -295,23 +300,22 @@ static uint64_t hole_at_start(int fd, uint64_t size)
 static uint64_t put_cpu(struct sealing *s, unsigned cpu)
 {
 	bool is_packed = s->meta.codec->bound;
-	uint64_t place = s->at, size = 0, start, whole, copied;
+	uint64_t place = s->at, size = 0, start, copied;
 	__cleanup(close_fd) int fd = open_cpu(s, cpu, &size);
+	struct walked whole = {};
 	uint32_t chunks = 0;
 
 	start = fd < 0 || is_packed ? 0 : hole_at_start(fd, size);
-	whole = fd < 0 ? 0 : whole_part(fd, size - start, UINT64_MAX, is_packed, &chunks);
-	s->missing.torn += MAX(size, had(s, cpu)) - whole;
-	if (!whole)
+	if (fd >= 0)
+		walk(&whole, fd, size - start, is_packed);
+	s->missing.torn += MAX(size, had(s, cpu)) - whole.at;
+	if (!whole.at)
 		return 0;
 	if (is_packed)
-		put(s, &chunks, sizeof(chunks));
-	copied = s->err ? 0 : copy(s, cpu, fd, start, whole);
-	if (copied < whole && s->may_move && out_is_full(s->err)) {	/* somebody else's bytes have taken the place */
-		uint64_t kept = whole_part(fd, copied, copied, is_packed, &chunks);
-
-		s->missing.cut += whole - kept;
-		copied = kept;
+		put(s, &whole.chunks, sizeof(whole.chunks));
+	copied = s->err ? 0 : copy(s, cpu, fd, start, whole.at, &chunks);
+	if (copied < whole.at && s->may_move && out_is_full(s->err)) {	/* somebody else's bytes have taken the place */
+		s->missing.cut += whole.at - copied;
 		s->err = 0;
 		(void)!ftruncate(s->fd, s->at + copied);
 		if (is_packed)

@@ -2,9 +2,11 @@
  * tracedat.c - trace.dat version 7: events per CPU, described by formats of our own, so no tracefs is asked.
  *
  * An event goes to the CPU it happened on, at the time that is known of it there: times of a CPU never decrease, so an
- * entry that was held back stands where it became known, and its exit tells how long the call took. What an exec led
- * to is known a little after it; its event waits for that. What ran on a device ran on none of the CPUs: each of
- * its streams is one more.
+ * entry that was held back stands where it became known, and its exit tells how long the call took. What ran on a device
+ * ran on none of the CPUs: each of its streams is one more.
+ *
+ * The file is made of what the spool directory holds: a file of events for each CPU (pages.c), what describes them
+ * (meta.c), who has ended (tasks.c), and a reserve for a disk that becomes full (reserve.c).
  */
 #include "about.h"
 #include "base.h"
@@ -411,7 +413,10 @@ static int on_task_exec(struct sink *s, struct td_task *u, const struct event *e
 	return put(s, r->hdr.cpu, ev->time);
 }
 
-/* Whoever gives the name stands as its task, as the kernel has it. Of what an older recorder kept the new name is all that is known. */
+/*
+ * Whoever gives the name stands as its task, as the kernel has it. Of what an older recorder kept the new name is all
+ * that is known.
+ */
 static int on_task_name(struct sink *s, struct td_task *u, const struct event *ev)
 {
 	const struct rec_task_name *r = (const void *)ev->rec;
