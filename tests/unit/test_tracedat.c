@@ -2,9 +2,11 @@
  * test_tracedat.c - the parts of the trace.dat sink that need no kernel, judged by trace-cmd: random events in, the same out.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -270,6 +272,54 @@ TEST(what_a_killed_recorder_left_is_sealed_without_its_torn_end)
 	CHECK_INT(pclose(f), 0);
 	CHECK_INT(kept, ARRAY_SIZE(made));
 	clear(&b);
+}
+
+/* A limit of files stands for a disk on which others have taken the room meanwhile. */
+static void cut_short(const char *codec)
+{
+	struct made *made = calloc(20000, sizeof(*made));
+	struct td_missing missing;
+	struct rlimit limit = { .rlim_max = RLIM_INFINITY };
+	uint64_t now = 1000000000, spooled = 0;
+	struct bench b;
+	char line[8192];
+	size_t kept = 0;
+	FILE *f;
+
+	CHECK(made);
+	set_up(&b, codec);
+	srandom(7);
+	for (size_t i = 0; i < 20000; i++)
+		add_random(&b, &made[i], &now);
+	for (unsigned i = 0; i < CPUS; i++) {
+		CHECK(!td_lane_flush(b.lane[i]));
+		spooled += td_lane_bytes(b.lane[i]);
+	}
+	write_meta(&b);
+	CHECK(!getrlimit(RLIMIT_FSIZE, &limit));
+	limit.rlim_cur = spooled / 2;
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing) == -EFBIG);
+	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", true, &missing));
+	limit.rlim_cur = limit.rlim_max;
+	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+	CHECK(missing.cut > spooled / 4 && missing.cut < spooled);
+	f = report(&b, "");
+	while (fgets(line, sizeof(line), f))
+		kept += strstr(line, "sys_enter_write:") != NULL;
+	CHECK_INT(pclose(f), 0);
+	CHECK(kept > 20000 / 8 && kept < 20000 * 3 / 4);
+	clear(&b);
+	free(made);
+}
+
+TEST(where_there_is_no_room_the_file_holds_what_fits)
+{
+	if (!has_trace_cmd())
+		SKIP("trace-cmd is not there");
+	cut_short("none");
+	cut_short("zstd");
 }
 
 TEST(a_spool_that_is_not_whole_is_refused)
