@@ -2,7 +2,7 @@
  * target.c - a loop around one thing, timed by the loop itself.
  *
  *	target loop [ROUNDS [CALLS]]	prints the least CPU time and the least wall time of a call, ns, over so many rounds
- *	target pace RATE SECONDS	makes RATE calls a second and prints the share of a core that its parent took, %
+ *	target pace RATE SECONDS	makes RATE calls a second and prints the share of a core that its parent and its siblings took, %
  *
  * What is called is chosen when it is built: -DTARGET_PUSH, _CET, _NOP5 or _C (a function, which begins in that way) or
  * _SYSCALL (getppid) or _LIBC (malloc and free). The least, since what disturbs can only add; CPU time of the thread, since others may run meanwhile,
@@ -97,20 +97,38 @@ static void loop(int rounds, long calls)
 	printf("%.1f %.1f\n", least_cpu / calls * 1e9, least_wall / calls * 1e9);
 }
 
-/* CPU time of our parent and all its threads, s. */
-static double parent_cpu(void)
+/* CPU time of @pid and all its threads, s. */
+static double cpu_of(int pid)
 {
 	unsigned long user = 0, sys = 0;
 	char path[64], line[1024], *p;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", getppid());
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	f = fopen(path, "r");
 	if (f && fgets(line, sizeof(line), f) && (p = strrchr(line, ')')))
 		sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &sys);
 	if (f)
 		fclose(f);
 	return (double)(user + sys) / sysconf(_SC_CLK_TCK);
+}
+
+/* Of who records us: our parent, and the processes it has beside us, as trace-cmd has one for each CPU. */
+static double parent_cpu(void)
+{
+	double all = cpu_of(getppid());
+	char path[64];
+	int pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", getppid(), getppid());
+	f = fopen(path, "r");
+	while (f && fscanf(f, "%d", &pid) == 1)
+		if (pid != getpid())
+			all += cpu_of(pid);
+	if (f)
+		fclose(f);
+	return all;
 }
 
 static void pace(double rate, double duration)
