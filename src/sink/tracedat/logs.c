@@ -11,6 +11,7 @@
 
 #define PLACE_HEAD	8	/* u32 pid, u32 bytes */
 #define OPTION_HEAD	6	/* u16 id, u32 bytes */
+#define PLACES_MAX	(1u << 24)	/* processes: four times as many as there are numbers */
 
 int td_spool_open(int spoolfd, const char *name, int flags, uint64_t *size)
 {
@@ -79,7 +80,7 @@ static int by_tid(const void *a, const void *b)
 	return x->text < y->text ? -1 : x->text > y->text;
 }
 
-int td_logs_names(struct out *o, int spoolfd, const struct td_block *alive)
+int td_logs_names(struct out *o, int spoolfd, const struct td_block *alive, bool *is_whole)
 {
 	uint64_t size = 0, own = alive->len > sizeof(uint64_t) ? alive->len - sizeof(uint64_t) : 0;
 	__cleanup(close_fd) int fd = td_spool_open(spoolfd, TD_LOG_NAMES, O_RDONLY, &size);
@@ -89,6 +90,9 @@ int td_logs_names(struct out *o, int spoolfd, const struct td_block *alive)
 	size_t len = 0;
 	int err = fd < 0 || !size ? 0 : td_spool_read(fd, size, &log, &len);
 
+	if (err && err != -ENOMEM)		/* the events are worth more */
+		err = 0;
+	*is_whole = fd >= 0 && len == size;
 	while (len && ((const char *)log)[len - 1] != '\n')
 		len--;
 	text = err ? NULL : malloc(len + own + 1);
@@ -138,19 +142,22 @@ static int add_place(struct td_maps *m, const uint8_t head[PLACE_HEAD], uint64_t
 	return 0;
 }
 
-/* Up to what is not whole. */
-static int find_in_log(struct td_maps *m, uint64_t size)
+/* Up to what is not whole, or nothing that recorder writes. Returns where that is, or a negative errno. */
+static int64_t find_in_log(struct td_maps *m, uint64_t size)
 {
 	uint8_t head[PLACE_HEAD];
 	uint64_t at = 0;
+	uint32_t len;
 	int err = 0;
 
-	while (!err && size - at >= PLACE_HEAD && pread(m->fd, head, sizeof(head), at) == sizeof(head) &&
-	       get_u32(head + 4) <= size - at - PLACE_HEAD) {
+	while (!err && size - at >= PLACE_HEAD && pread(m->fd, head, sizeof(head), at) == sizeof(head)) {
+		len = get_u32(head + 4);
+		if (!get_u32(head) || !len || len > TD_MAPS_MAX || m->count >= PLACES_MAX || len > size - at - PLACE_HEAD)
+			break;
 		err = add_place(m, head, at, false);
-		at += PLACE_HEAD + get_u32(head + 4);
+		at += PLACE_HEAD + len;
 	}
-	return err;
+	return err ?: (int64_t)at;
 }
 
 static int find_alive(struct td_maps *m)
@@ -187,18 +194,21 @@ static void keep_last(struct td_maps *m)
 	m->count = n;
 }
 
-int td_maps_open(struct td_maps **ret, int spoolfd, const struct td_block *alive)
+int td_maps_open(struct td_maps **ret, int spoolfd, const struct td_block *alive, bool *is_whole)
 {
 	struct td_maps *m = calloc(1, sizeof(*m));
 	uint64_t size = 0;
+	int64_t found = 0;
 	int err;
 
 	if (!m)
 		return -ENOMEM;
 	m->alive = *alive;
 	m->fd = td_spool_open(spoolfd, TD_LOG_MAPS, O_RDONLY, &size);
-	err = m->fd < 0 ? 0 : find_in_log(m, size);
-	err = err ?: find_alive(m);
+	if (m->fd >= 0)
+		found = find_in_log(m, size);
+	*is_whole = m->fd >= 0 && found == (int64_t)size;
+	err = found < 0 ? found : find_alive(m);
 	keep_last(m);
 	if (err)
 		td_maps_close(m);

@@ -32,12 +32,12 @@ struct td_meta {
 int td_spool_open(int spoolfd, const char *name, int flags, uint64_t *size);
 int td_spool_read(int fd, uint64_t size, void **ret, size_t *len);	/* all of it, to be freed */
 
-/* The content of the section of command lines. @alive: that of the description. */
-int td_logs_names(struct out *o, int spoolfd, const struct td_block *alive);
+/* The content of the section of command lines. @alive: that of the description. @is_whole: its log is there and sound. */
+int td_logs_names(struct out *o, int spoolfd, const struct td_block *alive, bool *is_whole);
 
 /* The options PROCMAPS, in order; they may be many. */
 struct td_maps;
-int	 td_maps_open(struct td_maps **ret, int spoolfd, const struct td_block *alive);	/* @alive is lent */
+int	 td_maps_open(struct td_maps **ret, int spoolfd, const struct td_block *alive, bool *is_whole);	/* @alive is lent */
 void	 td_maps_close(struct td_maps *m);
 size_t	 td_maps_count(const struct td_maps *m);
 uint64_t td_maps_bytes(const struct td_maps *m);		/* of all, as the file has them */

@@ -197,13 +197,15 @@ static void put_section(struct sealing *s, uint16_t id, uint32_t string, const v
 static void put_names(struct sealing *s, uint32_t string)
 {
 	struct out *o;
+	bool is_whole = false;
 	int err = out_memory(&o);
 
 	if (err) {
 		s->err = s->err ?: err;
 		return;
 	}
-	err = td_logs_names(o, s->spoolfd, &s->meta.section[TD_CMDLINES]);
+	err = td_logs_names(o, s->spoolfd, &s->meta.section[TD_CMDLINES], &is_whole);
+	s->missing.names |= !is_whole && s->meta.section[TD_PROCESSES].data;	/* older ones have no logs */
 	s->err = s->err ?: err;
 	if (!err)
 		put_section(s, TD_CMDLINES, string, out_data(o), out_tell(o));
@@ -432,10 +434,12 @@ static int write_file(struct sealing *s)
 	struct td_maps *maps;
 	uint64_t patch = put_header(s), options;
 	uint32_t buffer;
-	int err = td_maps_open(&maps, s->spoolfd, &s->meta.section[TD_PROCESSES]);
+	bool is_whole = false;
+	int err = td_maps_open(&maps, s->spoolfd, &s->meta.section[TD_PROCESSES], &is_whole);
 
 	if (err)
 		return err;
+	s->missing.names = !is_whole && s->meta.section[TD_PROCESSES].data;
 	put_metadata(s);
 	buffer = add_string(s, "buffer flyrecord ");
 	options = put_options(s, maps);

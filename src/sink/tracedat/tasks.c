@@ -12,7 +12,8 @@
 #include "sink/tracedat/tracedat.h"
 #include "task.h"
 
-#define NOTED	16384	/* a power of two */
+#define NOTED	8192	/* sets, a power of two */
+#define WAYS	4	/* names of a set: with 32768 task numbers each has a place */
 
 struct noted {
 	uint32_t tid;
@@ -23,15 +24,17 @@ struct noted {
 struct process {
 	uint32_t	      pid;
 	bool		      was_over;		/* when looked at last: what is mapped there is known by now */
+	uint64_t	      order;
 	const struct session *sess;		/* held */
 };
 
 struct td_names {
 	struct td_task *alive;
 	struct out     *names, *maps;	/* of those that have ended */
-	struct noted    noted[NOTED];	/* by the last bits of tid: what was written last */
+	struct noted    noted[NOTED][WAYS];	/* by the last bits of tid: what was written last, the latest first */
 	struct process *process;
 	size_t		process_count, process_room;
+	uint64_t	processes;	/* so far */
 };
 
 int td_names_create(struct td_names **ret, int spoolfd)
@@ -102,12 +105,16 @@ static void write_name(struct out *o, uint32_t tid, const char *comm)
 /* The idle task, 0, has a name with every reader. Most switches are between a few tasks. */
 void td_names_note(struct td_names *n, uint32_t tid, const char comm[REC_COMM])
 {
-	struct noted *known = &n->noted[tid & (NOTED - 1)];
+	struct noted *set = n->noted[tid & (NOTED - 1)];
+	unsigned way = 0;
 
-	if (!tid || (known->tid == tid && !memcmp(known->comm, comm, REC_COMM)))
+	while (way < WAYS - 1 && set[way].tid != tid)
+		way++;
+	if (!tid || (set[way].tid == tid && !memcmp(set[way].comm, comm, REC_COMM)))
 		return;
-	known->tid = tid;
-	memcpy(known->comm, comm, REC_COMM);
+	memmove(set + 1, set, way * sizeof(*set));
+	set[0].tid = tid;
+	memcpy(set[0].comm, comm, REC_COMM);
 	write_name(n->names, tid, comm);
 }
 
@@ -129,7 +136,7 @@ int td_names_process(struct td_names *n, uint32_t pid, const struct session *ses
 	if (grow(&n->process, &n->process_room, n->process_count, sizeof(*n->process)))
 		return -ENOMEM;
 	session_hold(sess);
-	n->process[n->process_count++] = (struct process){ .pid = pid, .sess = sess };
+	n->process[n->process_count++] = (struct process){ .pid = pid, .sess = sess, .order = n->processes++ };
 	return 0;
 }
 
@@ -198,6 +205,10 @@ static int write_process(struct out *o, const struct process *p)
 	if (err)
 		return err;
 	write_maps(text, p->pid, p->sess);
+	if (out_tell(text) > TD_MAPS_MAX) {
+		out_destroy(text);
+		return 0;
+	}
 	out_u32(o, p->pid);
 	out_u32(o, out_tell(text));
 	out_bytes(o, out_data(text), out_tell(text));
@@ -243,6 +254,33 @@ static struct process *now_run(const struct td_names *n, size_t *count)
 	return all;
 }
 
+static int by_order(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Each thread names the process that it is of: once is enough. */
+static void forget_twins(struct td_names *n)
+{
+	struct process *p = n->process;
+	size_t kept = 0;
+
+	if (n->process_count < 2)
+		return;
+	qsort(p, n->process_count, sizeof(*p), by_place);
+	for (size_t i = 0; i < n->process_count; i++)
+		if (kept && !by_place(&p[kept - 1], &p[i])) {
+			p[kept - 1].order = MAX(p[kept - 1].order, p[i].order);
+			session_release(p[i].sess);
+		} else {
+			p[kept++] = p[i];
+		}
+	n->process_count = kept;
+	qsort(p, kept, sizeof(*p), by_order);
+}
+
 /* What nobody has run since the last time either goes to its file. */
 int td_names_settle(struct td_names *n)
 {
@@ -250,6 +288,7 @@ int td_names_settle(struct td_names *n)
 	__cleanup(free_ptr) struct process *run = now_run(n, &count);
 	int err = run ? 0 : -ENOMEM;
 
+	forget_twins(n);
 	for (size_t i = 0; run && i < n->process_count; i++) {
 		struct process p = n->process[i];
 		bool is_over = !bsearch(&p, run, count, sizeof(*run), by_place);

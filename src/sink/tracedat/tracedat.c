@@ -622,6 +622,8 @@ static int seal(int spoolfd, int dirfd, const char *name, bool may_move, struct 
 		return err;
 	if (missing->cut)
 		warn("'%s': the disk is full, %lu bytes of events had no place", name, missing->cut);
+	if (missing->names)
+		warn("'%s': names and files of some tasks that had ended are gone or damaged", name);
 	if (missing->torn)
 		warn("'%s': %lu bytes of events are gone, were cut short or damaged, and are not in it", name, missing->torn);
 	return 0;

@@ -252,6 +252,7 @@ struct td_task {
 
 #define TD_LOG_NAMES	"names"	/* in the spool directory */
 #define TD_LOG_MAPS	"maps"
+#define TD_MAPS_MAX	(16u << 20)	/* bytes of one process in it */
 
 int  td_names_create(struct td_names **ret, int spoolfd);
 void td_names_destroy(struct td_names *n);
@@ -336,6 +337,7 @@ struct td_missing {
 	uint64_t file;
 	uint64_t cut;			/* the disk is full, they had no place */
 	uint64_t torn;			/* the file of a CPU is gone, was cut short, or is damaged from there on */
+	bool	 names;			/* not bytes: of tasks and processes that had ended names or maps are */
 };
 
 /*
