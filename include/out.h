@@ -66,10 +66,11 @@ void	 out_count(size_t bytes);
 void	 out_uncount(size_t bytes);	/* of files that did not stay */
 
 /*
- * Where a block of @o has no place, @make_room is asked for some: true, and it is written once more. What was
- * gathered is then not lost to a disk that has become full.
+ * From now on room for all that may be gathered, and @more, is set aside beyond the end of @o's file. When no more is to
+ * be had @is_full is called, once: what was added until then, and @more bytes, still have their place, whoever else
+ * writes to that disk. A filesystem that sets nothing aside does as before.
  */
-void out_when_full(struct out *o, bool (*make_room)(void *ctx), void *ctx);
+void out_set_aside(struct out *o, size_t more, void (*is_full)(void *ctx), void *ctx);
 
 /* Is @err about a lack of space? */
 bool out_is_full(int err);
@@ -79,5 +80,8 @@ void out_set_owner(uid_t uid, gid_t gid);
 
 /* Put @name in place at once: its bytes go to a temporary file, which out_seal() renames to @name. */
 int  out_create_replacing(struct out **ret, int dirfd, const char *name);
+
+/* The same, with an empty file @existing as the temporary one, for which room was set aside. */
+int  out_create_over(struct out **ret, int dirfd, const char *existing, const char *name);
 
 #endif

@@ -49,6 +49,8 @@ struct sink_args {
 
 #define SINK_WANTS(kind)	(1ull << (kind))
 
+#define SINK_FULL	1	/* of event(): it was taken, but there is no room for another */
+
 struct sink_ops {
 	const char *name;	/* as in --format NAME */
 	const char *doc;	/* for --help */

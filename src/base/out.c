@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base.h"
@@ -46,8 +47,11 @@ struct out {
 	dev_t	 dev;
 	ino_t	 ino;
 	bool	 is_parked, is_sealed;
-	bool   (*make_room)(void *ctx);	/* NULL: nobody has some */
-	void	*make_room_ctx;
+	void   (*is_full)(void *ctx);	/* NULL: nothing is set aside, or no more */
+	void	*ctx;
+	size_t	 more;
+	uint64_t aside;		/* where what is set aside ends */
+	bool	 was_full;
 };
 
 static atomic_uint_fast64_t bytes_written;
@@ -172,6 +176,34 @@ int out_create_replacing(struct out **ret, int dirfd, const char *name)
 	return 0;
 }
 
+int out_create_over(struct out **ret, int dirfd, const char *existing, const char *name)
+{
+	__cleanup(out_destroyp) struct out *o = calloc(1, sizeof(*o));
+	struct stat st;
+
+	if (!o)
+		return -ENOMEM;
+	o->direct = -1;
+	o->dirfd = dirfd;
+	o->limit = OUT_BLOCK;
+	o->fd = openat(dirfd, existing, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (o->fd < 0)
+		return -errno;
+	files_open++;
+	if (fstat(o->fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_size)
+		return -ESTALE;
+	o->dev = st.st_dev;
+	o->ino = st.st_ino;
+	o->name = strdup(existing);
+	o->final_name = strdup(name);
+	if (!o->name || !o->final_name)
+		return -ENOMEM;
+	*ret = TAKE(o);
+	return 0;
+}
+
 int out_memory(struct out **ret)
 {
 	return out_memory_small(ret, SIZE_MAX);
@@ -240,19 +272,43 @@ bool out_is_full(int err)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
 }
 
-void out_when_full(struct out *o, bool (*make_room)(void *ctx), void *ctx)
+static bool is_beyond_limit(uint64_t end)
 {
-	o->make_room = make_room;
-	o->make_room_ctx = ctx;
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur;
 }
 
-static int write_block_at(struct out *o, int fd, const uint8_t *data, size_t len, uint64_t at)
+/* Before the file gets bytes up to @end: two blocks may be gathered until somebody hears that it is full. */
+static void keep_aside(struct out *o, uint64_t end, size_t block)
 {
-	int err = write_at(fd, data, len, at);
+	uint64_t want = end + 2 * block + o->more;
+	int err = 0;
 
-	if (out_is_full(err) && o->make_room && o->make_room(o->make_room_ctx))
-		err = write_at(fd, data, len, at);
-	return err;
+	if (!o->is_full || want <= o->aside || o->fd < 0)
+		return;
+	want += in_file(o) ? block : 0;		/* not for each block anew */
+	if (is_beyond_limit(want))
+		err = EFBIG;
+	else if (fallocate(o->fd, FALLOC_FL_KEEP_SIZE, o->aside, want - o->aside))
+		err = errno;
+	if (!err) {
+		o->aside = want;
+	} else if (out_is_full(-err)) {
+		o->was_full = true;
+		TAKE(o->is_full)(o->ctx);
+	} else {
+		o->is_full = NULL;
+	}
+}
+
+void out_set_aside(struct out *o, size_t more, void (*is_full)(void *ctx), void *ctx)
+{
+	o->is_full = is_full;
+	o->ctx = ctx;
+	o->more = more;
+	o->aside = in_file(o);
+	keep_aside(o, in_file(o), OUT_BLOCK);
 }
 
 /* @len bytes to the file's end; not in direct mode. What is in the buffer still is the caller's to drop. */
@@ -260,7 +316,9 @@ static void write_block(struct out *o, const uint8_t *data, size_t len)
 {
 	int err = open_again(o);
 
-	err = err ?: write_block_at(o, o->fd, data, len, o->written);
+	if (!err)
+		keep_aside(o, o->written + len, OUT_BLOCK);
+	err = err ?: write_at(o->fd, data, len, o->written);
 	if (err) {
 		if (o->fd >= 0)
 			(void)!ftruncate(o->fd, o->written);	/* if that fails too, a torn block is left */
@@ -301,6 +359,9 @@ static void enter_direct(struct out *o)
 
 	if (o->no_direct || o->err || o->written < DIRECT_FROM || o->used < rest || o->fd < 0 || too_many_open())
 		return;
+	keep_aside(o, o->written, DIRECT_BLOCK);
+	if (o->was_full)
+		return;
 	o->direct = open_direct(o);
 	buf = o->direct < 0 ? NULL : aligned_alloc(DIRECT_ALIGN, DIRECT_BLOCK);
 	if (!buf) {
@@ -320,12 +381,15 @@ static void enter_direct(struct out *o)
 static bool write_direct(struct out *o)
 {
 	size_t whole = o->used & ~(DIRECT_ALIGN - 1), rest = o->used - whole;
-	int err = whole ? write_block_at(o, o->direct, o->buf, whole, o->written) : 0;
+	int err;
+
+	keep_aside(o, o->written + o->used, DIRECT_BLOCK);
+	err = whole ? write_at(o->direct, o->buf, whole, o->written) : 0;
 
 	if (err == -EINVAL)
 		return false;
 	err = err ?: open_again(o);
-	err = err ?: write_block_at(o, o->fd, o->buf + whole, rest, o->written + whole);
+	err = err ?: write_at(o->fd, o->buf + whole, rest, o->written + whole);
 	if (err) {
 		(void)!ftruncate(o->direct, in_file(o));
 		set_error(o, err);

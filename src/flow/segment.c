@@ -62,6 +62,8 @@ static bool is_at_work(const struct open_sink *o)
 /* The sink is done for; what it has written stays. */
 static void give_up(struct segment *s, struct open_sink *o, int err)
 {
+	if (err == SINK_FULL)
+		err = -ENOSPC;
 	fail(err, "format '%s' stopped here: its files hold what came before", o->ops->name);
 	if (!s->err)
 		s->err = err;
@@ -109,6 +111,12 @@ bool segment_wants(const struct segment *s, uint16_t kind)
 	return s->wants & SINK_WANTS(kind);
 }
 
+static void note_lack(struct open_sink *o, const struct event *ev)
+{
+	if (ev->rec && ev->rec->kind == ev->kind)	/* else it is made of another's record */
+		o->lacks[record_kinds[ev->kind].class]++;
+}
+
 int segment_event(struct segment *s, const struct event *ev)
 {
 	if (!segment_wants(s, ev->kind))
@@ -118,13 +126,15 @@ int segment_event(struct segment *s, const struct event *ev)
 
 		if (!(o->ops->wants & SINK_WANTS(ev->kind)))
 			continue;
-		if (o->has_failed && ev->rec && ev->rec->kind == ev->kind)	/* else it is made of another's record */
-			o->lacks[record_kinds[ev->kind].class]++;
+		if (o->has_failed)
+			note_lack(o, ev);
 		if (!is_at_work(o))
 			continue;
 		err = o->ops->event(o->sink, ev);
 		if (err)
 			give_up(s, o, err);
+		if (err < 0)
+			note_lack(o, ev);
 	}
 	return 0;
 }

@@ -259,17 +259,18 @@ of_calls() {
 mkdir small && mount -t tmpfs -o size=4m none small && {
 	dat whole.dat --no-functions --no-events -- sh -c "$write_many" > /dev/null
 	produced=$(report whole.dat | grep -cE ' sys_(enter|exit)_')
-	for how in none:2200k zstd:900k; do
-		mount -o remount,size=${how#*:} small
-		"$RECORDER" --no-functions --no-events --compression ${how%:*} --format trace-dat -o small/full.dat -- sh -c "$write_many" > full.out 2> full.err
+	for how in none:2200k:trace-dat zstd:800k:trace-dat none:3000k:uftrace,trace-dat; do
+		IFS=: read -r codec size formats <<< "$how"
+		mount -o remount,size=$size small
+		"$RECORDER" --no-functions --no-events --compression $codec --format "$formats" -o small/full.dat -- sh -c "$write_many" > full.out 2> full.err
 		status=$?
-		cp small/full.dat full.dat
+		cp "$(find small -name full.dat -type f -o -name trace.dat)" full.dat
 		rm -rf small/*
 		check "a full disk ($how) does not harm the program" equal "$status $(wc -l < full.out)" "0 60000"
 		check "... and is said" grep -q "No space left on device" full.err
 		check "... stored and lost are what there was" equal "$(of_calls full.dat)" "$produced"
 		check "... the statistics say what is stored" equal "$(report full.dat --stat | awk '/^read events:/ { n += $3 } END { print n }')" "$(grep -c ' \[0' whole.report)"
-		check "... of which there is as much as fits beside what is set aside" [ "$(stat -c %s full.dat)" -gt $((1024 * (${how//[^0-9]/} - 1400))) ]
+		check "... of which there is as much as fits beside what is set aside" [ "$(stat -c %s full.dat)" -gt $((1024 * (${size%k} - 1400) / $(tr , '\n' <<< "$formats" | wc -l))) ]
 	done
 	umount small
 }

@@ -56,7 +56,7 @@ static void write_meta(struct bench *b)
 	};
 	uint64_t bytes = 0;
 
-	CHECK(!td_meta_write(&a, b->spoolfd, &bytes) && bytes > 0);
+	CHECK(!td_meta_write(&a, b->spoolfd, NULL, &bytes) && bytes > 0);
 }
 
 static void clear(struct bench *b)

@@ -148,10 +148,10 @@ static int write_block(struct out *o, uint32_t id, const struct td_meta_args *a)
 	return err;
 }
 
-int td_meta_write(const struct td_meta_args *a, int spoolfd, uint64_t *bytes)
+int td_meta_write(const struct td_meta_args *a, int spoolfd, const char *over, uint64_t *bytes)
 {
 	struct out *o;
-	int err = out_create_replacing(&o, spoolfd, TD_META);
+	int err = over ? out_create_over(&o, spoolfd, over, TD_META) : out_create_replacing(&o, spoolfd, TD_META);
 
 	if (err)
 		return err;

@@ -38,11 +38,11 @@ struct td_lane {
 
 DEFINE_CLEANUP(td_lane_destroy, struct td_lane *)
 
-void td_lane_set_hooks(struct td_lane *l, int (*describe)(void *ctx), bool (*make_room)(void *ctx), void *ctx)
+void td_lane_set_hooks(struct td_lane *l, int (*describe)(void *ctx), void (*is_full)(void *ctx), void *ctx)
 {
 	l->describe = describe;
 	l->ctx = ctx;
-	out_when_full(l->out, make_room, ctx);
+	out_set_aside(l->out, sizeof(l->chunk) + TD_PAGE, is_full, ctx);
 }
 
 int td_lane_create(struct td_lane **ret, int spoolfd, unsigned cpu, const struct td_codec *codec)

@@ -1,6 +1,7 @@
 /*
- * reserve.c - bytes set aside in the spool directory: when the disk has become full, what was gathered so far and what
- * ends the file still have a place.
+ * reserve.c - room set aside in the spool directory: when the disk has become full, what ends the file has its place.
+ *
+ * It is not given back then, which anybody else could take: the files themselves are written to.
  */
 #include <fcntl.h>
 
@@ -8,41 +9,26 @@
 #include "out.h"
 #include "sink/tracedat/tracedat.h"
 
-#define NAME	"reserve"
-
 int td_reserve_grow(struct td_reserve *r, uint64_t bytes)
 {
-	int err;
-
-	if (r->was_released || bytes <= r->bytes)
+	if (r->is_not_possible || bytes <= r->bytes)
 		return 0;
 	if (r->fd < 0)
-		r->fd = out_open_new(r->spoolfd, NAME);
+		r->fd = out_open_new(r->spoolfd, r->name);
 	if (r->fd < 0)
 		return r->fd;
-	err = -posix_fallocate(r->fd, r->bytes, bytes - r->bytes);
-	if (err)
-		(void)!ftruncate(r->fd, r->bytes);
-	else
+	if (!fallocate(r->fd, FALLOC_FL_KEEP_SIZE, r->bytes, bytes - r->bytes)) {
 		r->bytes = bytes;
-	return err;
+		return 0;
+	}
+	if (out_is_full(-errno))
+		return -errno;
+	r->is_not_possible = true;
+	return 0;
 }
 
-bool td_reserve_release(struct td_reserve *r)
+void td_reserves_remove(int spoolfd)
 {
-	bool had = r->bytes > 0;
-
-	if (r->fd >= 0)
-		(void)!ftruncate(r->fd, 0);
-	close_fd(&r->fd);
-	r->fd = -1;
-	r->bytes = 0;
-	r->was_released = true;
-	td_reserve_remove(r->spoolfd);
-	return had;
-}
-
-void td_reserve_remove(int spoolfd)
-{
-	unlinkat(spoolfd, NAME, 0);
+	unlinkat(spoolfd, TD_RESERVE_FILE, 0);
+	unlinkat(spoolfd, TD_RESERVE_META, 0);
 }

@@ -10,8 +10,8 @@
  * The place of the options is written last: without it the file is an empty one to every reader. Whatever of a
  * spool file is not whole, a page or a chunk, was being written when recorder was killed, and is left out.
  *
- * A full disk: all that is not events has its place before the first of them. At the end of a recording what was copied
- * is then taken out of the spool as it goes on, so that what fits once is enough. Who recovers can make room first.
+ * A full disk: all that is not events has its place before the first of them, for which room was set aside. At the end of a
+ * recording what was copied is then taken out of the spool as it goes on, so that what fits once is enough. Who recovers can make room first.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -253,6 +253,7 @@ static bool move_out(struct sealing *s, unsigned cpu, int fd, uint64_t at, uint6
 		some |= other >= 0 && size && !ftruncate(other, 0);
 	}
 	if (whole > *freed && !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, *freed, whole - *freed)) {
+		(void)!fallocate(s->fd, FALLOC_FL_KEEP_SIZE, s->at + at, whole - *freed);	/* before somebody else takes it */
 		*freed = whole;
 		some = true;
 	}
@@ -449,6 +450,22 @@ static int write_file(struct sealing *s)
 	return s->err ?: out_error(s->options) ?: out_error(s->strings);
 }
 
+/* The empty file for which room was set aside; -1: there is none. */
+static int take_reserve(struct sealing *s, int dirfd, const char *temp)
+{
+	uint64_t size = 0;
+	int fd;
+
+	if (renameat(s->spoolfd, TD_RESERVE_FILE, dirfd, temp))
+		return -1;
+	fd = td_spool_open(dirfd, temp, O_WRONLY, &size);
+	if (fd >= 0 && !size)
+		return fd;
+	close_fd(&fd);
+	unlinkat(dirfd, temp, 0);
+	return -1;
+}
+
 /* Under a name of its own until it is whole. */
 static int make_file(struct sealing *s, int dirfd, const char *name)
 {
@@ -458,10 +475,14 @@ static int make_file(struct sealing *s, int dirfd, const char *name)
 	if (asprintf(&temp, ".%s.new", name) < 0)
 		return -ENOMEM;
 	unlinkat(dirfd, temp, 0);		/* left over by one that was killed */
-	s->fd = out_open_new(dirfd, temp);
+	s->fd = s->may_move ? take_reserve(s, dirfd, temp) : -1;
+	if (s->fd < 0)
+		s->fd = out_open_new(dirfd, temp);
 	if (s->fd < 0)
 		return s->fd;
 	err = write_file(s);
+	if (!err && !ftruncate(s->fd, s->at + 1))	/* what is set aside behind it goes */
+		(void)!ftruncate(s->fd, s->at);
 	if (close(TAKE_FD(s->fd)) && errno != EINTR)
 		err = err ?: -errno;
 	err = err ?: outdir_place(dirfd, temp, dirfd, name);
@@ -481,7 +502,8 @@ int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_m
 	err = err ?: out_memory(&s.options);
 	err = err ?: out_memory(&s.strings);
 	if (!err) {
-		td_reserve_remove(spoolfd);
+		if (!may_move)
+			td_reserves_remove(spoolfd);
 		err = make_file(&s, dirfd, name);
 	}
 	*missing = s.missing;

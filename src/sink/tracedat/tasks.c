@@ -51,10 +51,10 @@ int td_names_create(struct td_names **ret, int spoolfd)
 	return err;
 }
 
-void td_names_when_full(struct td_names *n, bool (*make_room)(void *ctx), void *ctx)
+void td_names_set_aside(struct td_names *n, void (*is_full)(void *ctx), void *ctx)
 {
-	out_when_full(n->names, make_room, ctx);
-	out_when_full(n->maps, make_room, ctx);
+	out_set_aside(n->names, 0, is_full, ctx);
+	out_set_aside(n->maps, 0, is_full, ctx);
 }
 
 static void task_free(struct td_task *u)

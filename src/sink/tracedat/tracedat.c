@@ -23,7 +23,7 @@
 #include "task.h"
 
 #define CPUS_MAX	4096u
-#define RESERVE_LEAST	(256u << 10)	/* for the end of the file, when there is not even a lane */
+#define RESERVE_MORE	(64u << 10)	/* than what describes the events now */
 #define ON_DEVICE	0x80000000u	/* and a stream's place, in place of a CPU */
 #define NAMES_KNOWN	4096	/* a power of two: functions whose names are at hand */
 
@@ -45,10 +45,9 @@ struct sink {
 	bool		    *has_functions;	/* by tracepoint: to be named in what it shows */
 	unsigned	     cpus;
 	bool		     has_news;		/* more than was written then */
-	bool		     is_full;		/* the disk: the reserve is in use, and nothing new is taken */
-	struct td_reserve    reserve;
+	bool		     is_full;		/* the disk: nothing new is taken */
+	struct td_reserve    for_file, for_meta;
 	uint64_t	     latest;		/* time of all events */
-	unsigned	     lanes;
 	uint64_t	     meta_bytes, metas_bytes;	/* of what was written last that describes them, of all that was */
 	struct td_used	     used;
 	struct td_payload    p;
@@ -63,7 +62,8 @@ static void sink_destroy(struct sink *s)
 		td_lane_destroy(s->lane[i]);
 	free(s->lane);
 	free(s->has_functions);
-	close_fd(&s->reserve.fd);
+	close_fd(&s->for_file.fd);
+	close_fd(&s->for_meta.fd);
 	td_names_destroy(s->names);
 	td_syscalls_destroy(s->calls);
 	td_kallsyms_destroy(s->kallsyms);
@@ -74,27 +74,27 @@ DEFINE_CLEANUP(sink_destroy, struct sink *)
 
 /* ---- a disk that becomes full ---- */
 
-static bool use_reserve(void *ctx)
+static void note_full(void *ctx)
 {
-	struct sink *s = ctx;
-
-	s->is_full = true;
-	return td_reserve_release(&s->reserve);
+	((struct sink *)ctx)->is_full = true;
 }
 
-/* Room for what all lanes gather, and twice for what describes them: in the spool, and in the file that is made of it. */
+/* What describes the events has its place, in the spool and in the file that is made of it. */
 static int keep_reserve(struct sink *s)
 {
-	int err = td_reserve_grow(&s->reserve, RESERVE_LEAST + s->lanes * (uint64_t)TD_LANE_GATHERS + 2 * s->meta_bytes +
-						    td_names_bytes(s->names));
+	int err = td_reserve_grow(&s->for_file, RESERVE_MORE + s->meta_bytes + td_names_bytes(s->names));
 
-	return out_is_full(err) && use_reserve(s) ? 0 : err;
+	err = err ?: td_reserve_grow(&s->for_meta, RESERVE_MORE + s->meta_bytes);
+	if (!out_is_full(err))
+		return err;
+	note_full(s);
+	return 0;
 }
 
-/* What was taken so far has its place; then the sink says that the disk is full. */
+/* What was taken so far has its place; then the sink says that it takes no more. */
 static int full_or(const struct sink *s, int err)
 {
-	return err ?: s->is_full ? -ENOSPC : 0;
+	return err ?: s->is_full ? SINK_FULL : 0;
 }
 
 /* ---- writing ---- */
@@ -110,33 +110,38 @@ static int write_meta(struct sink *s)
 
 	s->used.has_new = false;
 	settled = td_names_settle(s->names);
-	err = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
-	if (out_is_full(err) && use_reserve(s))
-		err = td_meta_write(&meta, s->args.dirfd, &s->meta_bytes);
+	err = td_meta_write(&meta, s->args.dirfd, NULL, &s->meta_bytes);
+	if (out_is_full(err)) {
+		note_full(s);
+		err = td_meta_write(&meta, s->args.dirfd, TD_RESERVE_META, &s->meta_bytes);
+	}
 	s->metas_bytes += err ? 0 : s->meta_bytes;
 	return err ?: settled ?: keep_reserve(s);
 }
 
-/* Recorder may be killed at any moment: no event is in the spool before what it is. */
+/* Recorder may be killed at any moment: no event is in the spool before what it is. On a full disk there is one place for that. */
 static int describe(void *ctx)
 {
 	struct sink *s = ctx;
 
-	return s->used.has_new ? write_meta(s) : 0;
+	return s->used.has_new && !s->is_full ? write_meta(s) : 0;
 }
 
 static int add_lane(struct sink *s, unsigned cpu)
 {
-	int err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
+	struct td_lane *l;
+	int err = td_lane_create(&l, s->args.dirfd, cpu, s->codec);
 
-	if (out_is_full(err) && use_reserve(s))
-		err = td_lane_create(&s->lane[cpu], s->args.dirfd, cpu, s->codec);
 	if (err)
 		return err;
-	td_lane_set_hooks(s->lane[cpu], describe, use_reserve, s);
-	s->lanes++;
+	td_lane_set_hooks(l, describe, note_full, s);
+	if (s->is_full) {
+		td_lane_destroy(l);
+		return -ENOSPC;
+	}
+	s->lane[cpu] = l;
 	s->used.has_new = true;
-	return keep_reserve(s);
+	return 0;
 }
 
 static int lane_of(struct sink *s, unsigned cpu, struct td_lane **ret)
@@ -180,7 +185,8 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 	if (!s)
 		return -ENOMEM;
 	s->args = *args;
-	s->reserve = (struct td_reserve){ .spoolfd = args->dirfd, .fd = -1 };
+	s->for_file = (struct td_reserve){ .name = TD_RESERVE_FILE, .spoolfd = args->dirfd, .fd = -1 };
+	s->for_meta = (struct td_reserve){ .name = TD_RESERVE_META, .spoolfd = args->dirfd, .fd = -1 };
 	s->codec = td_codec_find(args->options->compression);
 	if (!s->codec)
 		return fail(-EPROTONOSUPPORT, "this recorder was built without --compression %s", args->options->compression);
@@ -195,10 +201,9 @@ static int td_open(struct sink **ret, const struct sink_args *args)
 		s->has_functions[i] = td_kevent_has_functions(&args->about->tracepoints.tp[i]);
 	err = td_names_create(&s->names, args->dirfd);
 	if (!err)
-		td_names_when_full(s->names, use_reserve, s);
+		td_names_set_aside(s->names, note_full, s);
 	err = err ?: td_syscalls_create(&s->calls, args->options->raw_syscalls, args->about->string_bytes);
 	err = err ?: td_kallsyms_create(&s->kallsyms);
-	err = err ?: td_reserve_grow(&s->reserve, RESERVE_LEAST);
 	err = err ?: write_meta(s);
 	if (!err)
 		*ret = TAKE(s);
@@ -603,10 +608,14 @@ static int td_lost(struct sink *s, unsigned cpu, uint64_t time, const uint64_t *
 	return full_or(s, tell_lost(s, cpu, time, count));
 }
 
-/* There is place for that: the reserve is larger than what was gathered. */
+/* There is place for that, where there was for an event. */
 static int td_lacks(struct sink *s, const uint64_t *count)
 {
-	return tell_lost(s, 0, s->latest, count);
+	unsigned cpu = 0;
+
+	while (cpu < s->cpus && !s->lane[cpu])
+		cpu++;
+	return cpu < s->cpus ? tell_lost(s, cpu, s->latest, count) : 0;
 }
 
 static int td_checkpoint(struct sink *s)
@@ -654,7 +663,6 @@ static int td_close(struct sink *s)
 	struct td_missing missing = {};
 	int err, sealed;
 
-	td_reserve_release(&s->reserve);
 	err = write_all(s);
 	sealed = seal(a.dirfd, a.file_dirfd, a.file_name, true, &missing);
 	if (!sealed)

@@ -91,9 +91,8 @@ void td_lane_destroy(struct td_lane *l);
 int  td_lane_add(struct td_lane *l, uint64_t time, const struct td_payload *p);
 /* Before what is added next, @count events were lost. */
 int  td_lane_lost(struct td_lane *l, uint64_t count);
-/* @describe: called before events reach the file. @make_room: where they have no place, as out_when_full(). */
-void td_lane_set_hooks(struct td_lane *l, int (*describe)(void *ctx), bool (*make_room)(void *ctx), void *ctx);
-#define TD_LANE_GATHERS	(384u << 10)	/* bytes that may be gathered for a CPU, and are not in its file yet, at most */
+/* @describe: called before events reach the file. @is_full: as out_set_aside() has it. */
+void td_lane_set_hooks(struct td_lane *l, int (*describe)(void *ctx), void (*is_full)(void *ctx), void *ctx);
 /* All that was added is in the file. */
 int  td_lane_flush(struct td_lane *l);
 const struct td_stat *td_lane_stat(const struct td_lane *l);
@@ -263,7 +262,7 @@ struct td_task *td_task_begin(struct td_names *n, const struct task *t);
 void td_task_end(struct td_names *n, struct td_task *u);
 /* The process @pid is in @sess from now on. */
 int  td_names_process(struct td_names *n, uint32_t pid, const struct session *sess);
-void td_names_when_full(struct td_names *n, bool (*make_room)(void *ctx), void *ctx);
+void td_names_set_aside(struct td_names *n, void (*is_full)(void *ctx), void *ctx);
 /* What has ended goes to the files of the spool; before the next two, which tell of the others. */
 int  td_names_settle(struct td_names *n);
 int  td_names_write(struct out *o, const struct td_names *n);	/* the command lines */
@@ -312,23 +311,26 @@ struct td_meta_args {
 	unsigned		  cpus;
 };
 
-/* Put TD_META into the spool directory, in place of what was there. @bytes: how long it is. */
-int td_meta_write(const struct td_meta_args *a, int spoolfd, uint64_t *bytes);
+/* Put TD_META into the spool directory, in place of what was there. @bytes: how long it is. @over: an empty file; or NULL. */
+int td_meta_write(const struct td_meta_args *a, int spoolfd, const char *over, uint64_t *bytes);
 
 /* ---- reserve.c ---- */
 
+#define TD_RESERVE_FILE	"reserve"	/* becomes the file: room for all of it that is not events */
+#define TD_RESERVE_META	"meta.next"	/* becomes TD_META */
+
+/* An empty file in the spool directory for which room is set aside. */
 struct td_reserve {
-	int	 spoolfd, fd;		/* lent; -1: nothing is set aside */
-	uint64_t bytes;
-	bool	 was_released;		/* for good */
+	const char *name;
+	int	    spoolfd, fd;	/* lent; -1: not made yet */
+	uint64_t    bytes;
+	bool	    is_not_possible;	/* the filesystem sets nothing aside */
 };
 
 /* Set @bytes aside in all, if that is more than before. */
 int  td_reserve_grow(struct td_reserve *r, uint64_t bytes);
-/* Give them back; false: there were none. */
-bool td_reserve_release(struct td_reserve *r);
-/* What a recorder that was killed has left. */
-void td_reserve_remove(int spoolfd);
+/* Those that a recorder that was killed has left. */
+void td_reserves_remove(int spoolfd);
 
 /* ---- seal.c ---- */
 
