@@ -172,7 +172,7 @@ int set_syscalls(struct config *cfg, const struct opt *opt, const char *word, co
 		cfg->other_syscalls_wanted = true;
 		return 0;
 	}
-	cfg->other_syscalls_wanted = *value == '!' || !strcmp(value, "all") || !strcmp(value, "%all");
+	cfg->other_syscalls_wanted = syscall_set_has_all(value) == (*value != '!');
 	if (!syscall_set_parse_abi(ABI_COMPAT, cfg->compat_wanted, value, bad, sizeof(bad), &nearest) &&
 	    !syscall_set_parse(cfg->syscall_wanted, value, bad, sizeof(bad), &nearest))
 		return 0;

@@ -446,7 +446,7 @@ static void say_lacks(const struct recording *r, unsigned i)
 static void say_loss(const struct recording *r)
 {
 	const uint64_t *lost = r->counts.lost;
-	char others[80] = "";
+	char others[80] = "", help[64];
 	int n = 0;
 
 	if (r->written)
@@ -462,8 +462,9 @@ static void say_loss(const struct recording *r)
 		n = snprintf(others, sizeof(others), ", %lu event", lost[CLASS_EVENT]);
 	if (lost[CLASS_CUDA])
 		snprintf(others + n, sizeof(others) - n, ", %lu CUDA", lost[CLASS_CUDA]);
-	say("lost: %lu function, %lu syscall, %lu task%s records; larger rings help: -b %zuM", lost[CLASS_FUNCTION],
-	    lost[CLASS_SYSCALL], lost[CLASS_TASK], others, MAX(r->cfg->ring_bytes >> 19, (size_t)1));
+	snprintf(help, sizeof(help), "larger rings help: -b %zuM", MAX(r->cfg->ring_bytes >> 19, (size_t)1));
+	say("lost: %lu function, %lu syscall, %lu task%s records; %s", lost[CLASS_FUNCTION], lost[CLASS_SYSCALL],
+	    lost[CLASS_TASK], others, r->cfg->replay ? "when it was recorded" : help);
 }
 
 /* From recorder's start to now, the CPU and the time alike: set-up and letting go cost, too. */
@@ -637,8 +638,10 @@ int recording_replay(const struct config *cfg)
 		say_written(&r);
 		say_loss(&r);
 	}
+	if (!err && cfg->strict && lost_in_all(&r))
+		err = EXIT_LOST;
 	recording_free(&r);
-	return err ? 1 : 0;
+	return err > 0 ? err : err ? 1 : 0;
 }
 
 /* ---- what would be done ---- */

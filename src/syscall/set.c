@@ -161,3 +161,15 @@ int syscall_set_parse(bool wanted[SYS_MAX], const char *set,
 {
 	return syscall_set_parse_abi(ABI_NATIVE, wanted, set, bad_word, bad_size, nearest);
 }
+
+bool syscall_set_has_all(const char *set)
+{
+	bool has = false;
+	size_t len;
+
+	for (const char *s = set + (*set == '!'); *s; s += len + (s[len] != '\0')) {
+		len = strcspn(s, ",");
+		has |= (len == 3 && !strncmp(s, "all", 3)) || (len == 4 && !strncmp(s, "%all", 4));
+	}
+	return has;
+}

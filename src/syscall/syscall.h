@@ -159,6 +159,8 @@ int syscall_set_parse(bool wanted[SYS_MAX], const char *set,
 int syscall_set_parse_abi(enum abi abi, bool wanted[SYS_MAX], const char *set,
 			  char *bad_word, size_t bad_size, const char **nearest);
 
+bool syscall_set_has_all(const char *set);	/* is one of its words "all"? Then it means calls without a row, too */
+
 /* The classes, for --help: "%file %process ...". */
 const char *syscall_classes(void);
 

@@ -38,6 +38,11 @@ format=raw,bas accounted "a storm of files" "-b 64K" --no-functions --no-syscall
 accounted "drops on purpose" "--simulate-drops 7" -- "$PROGRAMS/nested"
 accounted "drops in a tree of processes" "--simulate-drops 7" --no-functions -- "$PROGRAMS/forks" 3
 
+record strict --format raw -b 64K --no-functions --strict -- "$PROGRAMS/syscalls" 300000 > /dev/null
+check "--strict: losses in the exit status" equal $? 3
+"$RECORDER" -q --format trace-dat -o strict.dat --strict --replay strict/recording.raw 2> strict.err
+check "... of what is replayed, too" equal $? 3
+
 # What uftrace shows of it, and that it still opens.
 record lost.data -b 64K -- "$PROGRAMS/storm" 300000 > lost.out
 check "a program runs on while records are lost" grep -q '^calls spin 300000$' lost.out

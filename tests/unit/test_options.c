@@ -127,6 +127,9 @@ TEST(what_other_tracers_say_is_understood)
 
 	CHECK(cfg->follow && cfg->syscalls);
 	CHECK(!cfg->syscall_wanted[39]);		/* getpid on x86-64, umount2 on arm64 */
+	CHECK(!cfg->other_syscalls_wanted && !cfg->compat_wanted[20]);	/* getpid of 32-bit programs */
+	CHECK(parsed("--syscalls=all,read true")->other_syscalls_wanted && parsed("--syscalls=!read true")->other_syscalls_wanted);
+	CHECK(!parsed("--syscalls=!read,%all true")->other_syscalls_wanted);
 	CHECK(!parsed("-f --no-follow true")->follow);
 	CHECK(!parsed("--no-syscalls true")->syscalls);
 	CHECK(parsed("--no-syscalls --syscalls true")->syscalls);
