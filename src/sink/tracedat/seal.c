@@ -11,7 +11,8 @@
  * spool file is not whole, a page or a chunk, was being written when recorder was killed, and is left out.
  *
  * A full disk: all that is not events has its place before the first of them, for which room was set aside. At the end of a
- * recording what was copied is then taken out of the spool as it goes on, so that what fits once is enough. Who recovers can make room first.
+ * recording what was copied is then taken out of the spool as it goes on, so that what fits once is enough. Who recovers
+ * can make room first.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
