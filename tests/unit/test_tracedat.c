@@ -97,7 +97,7 @@ static void seal(struct bench *b)
 	for (unsigned i = 0; i < CPUS; i++)
 		CHECK(!td_lane_flush(b->lane[i]));
 	write_meta(b);
-	CHECK(!td_seal(b->spoolfd, b->dirfd, "trace.dat", false, &missing));
+	CHECK(!td_seal(b->spoolfd, b->dirfd, "trace.dat", &missing));
 	CHECK_INT(missing.cut, 0);
 	CHECK_INT(missing.torn, 0);
 }
@@ -264,13 +264,49 @@ TEST(what_a_killed_recorder_left_is_sealed_without_its_torn_end)
 		f = fopen(path, "a");
 		CHECK(f && fwrite("torn", 4, 1, f) == 1 && !fclose(f));
 	}
-	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing));
+	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing));
 	CHECK_INT(missing.torn, CPUS * strlen("torn"));
 	f = report(&b, "");
 	while (fgets(path, sizeof(path), f))
 		kept += strstr(path, "sys_enter_write:") != NULL;
 	CHECK_INT(pclose(f), 0);
 	CHECK_INT(kept, ARRAY_SIZE(made));
+	clear(&b);
+}
+
+static int cannot(void *times)
+{
+	++*(int *)times;
+	return -EIO;
+}
+
+static void never(void *ctx)
+{
+	(void)ctx;
+}
+
+/* What tells of the loss comes after the error. */
+TEST(a_lane_whose_events_could_not_be_described_takes_more)
+{
+	uint64_t now = 1000000000;
+	int failed = 0, err = 0;
+	struct bench b;
+
+	set_up(&b, "none");
+	srandom(9);
+	for (unsigned i = 0; i < CPUS; i++)
+		td_lane_set_hooks(b.lane[i], cannot, never, &failed);
+	for (unsigned i = 0; i < 5000 && !failed; i++) {
+		make_event(&b, 1, 900);
+		err = td_lane_add(b.lane[0], now += 1000, &b.p);
+	}
+	CHECK_INT(err, -EIO);
+	CHECK(!td_lane_lost(b.lane[0], 7));
+	for (unsigned i = 0; i < 40; i++) {	/* fewer than a chunk has pages for */
+		make_event(&b, 1, 100);
+		CHECK(!td_lane_add(b.lane[0], now += 1000, &b.p));
+	}
+	CHECK_INT(failed, 1);
 	clear(&b);
 }
 
@@ -300,8 +336,8 @@ static void cut_short(const char *codec)
 	limit.rlim_cur = spooled / 2;
 	signal(SIGXFSZ, SIG_IGN);
 	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
-	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing) == -EFBIG);
-	CHECK(!td_seal(b.spoolfd, b.dirfd, "trace.dat", true, &missing));
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing) == -EFBIG);
+	CHECK(!td_seal_moving(b.spoolfd, b.dirfd, "trace.dat", &missing));
 	limit.rlim_cur = limit.rlim_max;
 	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
 	CHECK(missing.cut > spooled / 4 && missing.cut < spooled);
@@ -329,12 +365,12 @@ TEST(a_spool_that_is_not_whole_is_refused)
 	int fd;
 
 	set_up(&b, "none");
-	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing) == -ENOENT);
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing) == -ENOENT);
 	write_meta(&b);
 	fd = openat(b.spoolfd, TD_META, O_WRONLY);
 	CHECK(fd >= 0 && !ftruncate(fd, 300));
 	close(fd);
-	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", false, &missing) == -EBADMSG);
+	CHECK(td_seal(b.spoolfd, b.dirfd, "trace.dat", &missing) == -EBADMSG);
 	CHECK(faccessat(b.dirfd, "trace.dat", F_OK, 0));
 	clear(&b);
 }

@@ -216,6 +216,16 @@ void td_format_field(struct out *o, const char *declaration, unsigned offset, un
 	out_printf(o, "\tfield:%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", declaration, offset, size, is_signed);
 }
 
+int td_put_text(struct out *o, struct out *text)
+{
+	int err = out_error(text);
+
+	out_u64(o, out_tell(text));
+	out_bytes(o, out_data(text), out_tell(text));
+	out_destroy(text);
+	return err ?: out_error(o);
+}
+
 static int write_format(struct out *o, const struct event_format *e)
 {
 	struct out *text;
@@ -227,11 +237,7 @@ static int write_format(struct out *o, const struct event_format *e)
 	for (const struct field *f = e->field; f < e->field + ARRAY_SIZE(e->field) && f->declaration; f++)
 		td_format_field(text, f->declaration, f->offset, f->size, f->is_signed);
 	out_printf(text, "\nprint fmt: %s\n", e->print);
-	out_u64(o, out_tell(text));
-	out_bytes(o, out_data(text), out_tell(text));
-	err = out_error(text);
-	out_destroy(text);
-	return err;
+	return td_put_text(o, text);
 }
 
 int td_formats_ftrace(struct out *o, const struct td_used *used)

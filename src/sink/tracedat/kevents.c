@@ -94,11 +94,7 @@ static int write_format(struct out *o, const struct tracepoint *tp, unsigned id)
 	if (err)
 		return err;
 	out_printf(text, "name: %s\nID: %u\n%s", tp->name, id, tp->format);
-	out_u64(o, out_tell(text));
-	out_bytes(o, out_data(text), out_tell(text));
-	err = out_error(text);
-	out_destroy(text);
-	return err;
+	return td_put_text(o, text);
 }
 
 unsigned td_kevents_systems(const struct tracepoints *tps, const struct td_used *used)

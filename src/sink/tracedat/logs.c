@@ -70,7 +70,7 @@ static int add_lines(struct lines *all, const char *text, size_t len)
 	return 0;
 }
 
-/* Texts of the log lie before those of the description: which is the later one their places in @all's order tell. */
+/* Texts of the log lie before those of the description: which is the later one their places tell. */
 static int by_tid(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -80,39 +80,55 @@ static int by_tid(const void *a, const void *b)
 	return x->text < y->text ? -1 : x->text > y->text;
 }
 
+static void keep_last_lines(struct lines *all)
+{
+	size_t n = 0;
+
+	if (all->count)
+		qsort(all->line, all->count, sizeof(*all->line), by_tid);
+	for (size_t i = 0; i < all->count; i++)
+		if (i + 1 == all->count || all->line[i + 1].tid != all->line[i].tid)
+			all->line[n++] = all->line[i];
+	all->count = n;
+}
+
+/* The log's whole lines and @more bytes of room behind them, to be freed; NULL: no memory. What cannot be read has none. */
+static char *read_names(int spoolfd, size_t more, size_t *len, bool *is_whole)
+{
+	uint64_t size = 0;
+	__cleanup(close_fd) int fd = td_spool_open(spoolfd, TD_LOG_NAMES, O_RDONLY, &size);
+	void *log = NULL;
+	char *text;
+
+	*len = 0;
+	if (fd >= 0 && size)
+		(void)td_spool_read(fd, size, &log, len);	/* the events are worth more than their names */
+	*is_whole = fd >= 0 && *len == size;
+	while (*len && ((const char *)log)[*len - 1] != '\n')
+		--*len;
+	text = realloc(log, *len + more + 1);
+	if (!text)
+		free(log);
+	return text;
+}
+
 int td_logs_names(struct out *o, int spoolfd, const struct td_block *alive, bool *is_whole)
 {
-	uint64_t size = 0, own = alive->len > sizeof(uint64_t) ? alive->len - sizeof(uint64_t) : 0;
-	__cleanup(close_fd) int fd = td_spool_open(spoolfd, TD_LOG_NAMES, O_RDONLY, &size);
-	__cleanup(free_ptr) void *log = NULL;
-	__cleanup(free_ptr) char *text = NULL;
+	size_t own = alive->len > sizeof(uint64_t) ? alive->len - sizeof(uint64_t) : 0, len;
+	__cleanup(free_ptr) char *text = read_names(spoolfd, own, &len, is_whole);
 	struct lines all = {};
-	size_t len = 0;
-	int err = fd < 0 || !size ? 0 : td_spool_read(fd, size, &log, &len);
+	uint64_t bytes = 0;
+	int err;
 
-	if (err && err != -ENOMEM)		/* the events are worth more */
-		err = 0;
-	*is_whole = fd >= 0 && len == size;
-	while (len && ((const char *)log)[len - 1] != '\n')
-		len--;
-	text = err ? NULL : malloc(len + own + 1);
 	if (!text)
-		return err ?: -ENOMEM;
-	if (len)
-		memcpy(text, log, len);
+		return -ENOMEM;
 	memcpy(text + len, (const char *)alive->data + sizeof(uint64_t), own);
 	err = add_lines(&all, text, len + own);
-	if (all.count)
-		qsort(all.line, all.count, sizeof(*all.line), by_tid);
-	size = 0;
+	keep_last_lines(&all);
 	for (size_t i = 0; i < all.count; i++)
-		if (i + 1 == all.count || all.line[i + 1].tid != all.line[i].tid)
-			all.line[size++] = all.line[i];
-	own = 0;
-	for (size_t i = 0; i < size; i++)
-		own += all.line[i].len;
-	out_u64(o, own);
-	for (size_t i = 0; i < size; i++)
+		bytes += all.line[i].len;
+	out_u64(o, bytes);
+	for (size_t i = 0; i < all.count; i++)
 		out_bytes(o, all.line[i].text, all.line[i].len);
 	free(all.line);
 	return err ?: out_error(o);

@@ -102,6 +102,7 @@ static int write_chunk(struct td_lane *l)
 	size_t len = (size_t)l->pages * TD_PAGE, n;
 	int err = len && l->describe ? l->describe(l->ctx) : 0;
 
+	l->pages = 0;			/* also of one that has no place: there is room for the next */
 	if (err || !len)
 		return err;
 	if (!l->codec->pack) {
@@ -114,7 +115,6 @@ static int write_chunk(struct td_lane *l)
 		put_u32(l->packed + WORD, len);
 		out_bytes(l->out, l->packed, 2 * WORD + n);
 	}
-	l->pages = 0;
 	return out_error(l->out);
 }
 

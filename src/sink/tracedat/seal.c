@@ -492,7 +492,7 @@ static int make_file(struct sealing *s, int dirfd, const char *name)
 	return err;
 }
 
-int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_missing *missing)
+static int seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_missing *missing)
 {
 	struct sealing s = { .spoolfd = spoolfd, .fd = -1, .may_move = may_move };
 	int err = read_meta(&s.meta, spoolfd);
@@ -502,11 +502,7 @@ int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_m
 		err = -ENOMEM;
 	err = err ?: out_memory(&s.options);
 	err = err ?: out_memory(&s.strings);
-	if (!err) {
-		if (!may_move)
-			td_reserves_remove(spoolfd);
-		err = make_file(&s, dirfd, name);
-	}
+	err = err ?: make_file(&s, dirfd, name);
 	*missing = s.missing;
 	missing->file = s.at;
 	out_destroy(s.options);
@@ -514,4 +510,15 @@ int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_m
 	free(s.step);
 	free(s.meta.all);
 	return err;
+}
+
+int td_seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing)
+{
+	td_reserves_remove(spoolfd);
+	return seal(spoolfd, dirfd, name, false, missing);
+}
+
+int td_seal_moving(int spoolfd, int dirfd, const char *name, struct td_missing *missing)
+{
+	return seal(spoolfd, dirfd, name, true, missing);
 }

@@ -350,10 +350,7 @@ int td_syscalls_formats(struct out *o, const struct td_used *used, const struct 
 		if (err)
 			break;
 		(i % 2 ? write_exit : write_enter)(text, &calls->info[i / 2], t);
-		out_u64(o, out_tell(text));
-		out_bytes(o, out_data(text), out_tell(text));
-		err = out_error(text);
-		out_destroy(text);
+		err = td_put_text(o, text);
 	}
 	return err;
 }

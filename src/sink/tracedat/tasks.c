@@ -151,11 +151,7 @@ int td_names_write(struct out *o, const struct td_names *n)
 		return err;
 	for (const struct td_task *u = n->alive; u; u = u->next)
 		write_name(text, u->task->tid, u->task->comm);
-	out_u64(o, out_tell(text));
-	out_bytes(o, out_data(text), out_tell(text));
-	err = out_error(text) ?: out_error(o);
-	out_destroy(text);
-	return err;
+	return td_put_text(o, text);
 }
 
 static int by_start(const void *a, const void *b)

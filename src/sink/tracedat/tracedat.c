@@ -82,8 +82,11 @@ static void note_full(void *ctx)
 /* What describes the events has its place, in the spool and in the file that is made of it. */
 static int keep_reserve(struct sink *s)
 {
-	int err = td_reserve_grow(&s->for_file, RESERVE_MORE + s->meta_bytes + td_names_bytes(s->names));
+	int err;
 
+	if (s->is_full)			/* they are in use */
+		return 0;
+	err = td_reserve_grow(&s->for_file, RESERVE_MORE + s->meta_bytes + td_names_bytes(s->names));
 	err = err ?: td_reserve_grow(&s->for_meta, RESERVE_MORE + s->meta_bytes);
 	if (!out_is_full(err))
 		return err;
@@ -623,26 +626,24 @@ static int td_checkpoint(struct sink *s)
 	return full_or(s, s->has_news ? write_all(s) : 0);
 }
 
-static int seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_missing *missing)
+static void say_missing(const char *name, const struct td_missing *missing)
 {
-	int err = td_seal(spoolfd, dirfd, name, may_move, missing);
-
-	if (err)
-		return err;
 	if (missing->cut)
 		warn("'%s': the disk is full, %lu bytes of events had no place", name, missing->cut);
 	if (missing->names)
 		warn("'%s': names and files of some tasks that had ended are gone or damaged", name);
 	if (missing->torn)
 		warn("'%s': %lu bytes of events are gone, were cut short or damaged, and are not in it", name, missing->torn);
-	return 0;
 }
 
 static int recover(int spoolfd, int dirfd, const char *name)
 {
 	struct td_missing missing;
+	int err = td_seal(spoolfd, dirfd, name, &missing);
 
-	return seal(spoolfd, dirfd, name, false, &missing);
+	if (!err)
+		say_missing(name, &missing);
+	return err;
 }
 
 /* Of all that was written the file is what stays. */
@@ -664,9 +665,11 @@ static int td_close(struct sink *s)
 	int err, sealed;
 
 	err = write_all(s);
-	sealed = seal(a.dirfd, a.file_dirfd, a.file_name, true, &missing);
-	if (!sealed)
+	sealed = td_seal_moving(a.dirfd, a.file_dirfd, a.file_name, &missing);
+	if (!sealed) {
+		say_missing(a.file_name, &missing);
 		count_file(s, missing.file);
+	}
 	sink_destroy(s);			/* closes its files: on FUSE and NFS an open one keeps the directory */
 	if (!sealed)
 		outdir_remove(a.file_dirfd, a.spool_name, a.dirfd);

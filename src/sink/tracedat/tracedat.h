@@ -156,6 +156,9 @@ static inline bool td_is_used(const struct td_used *u, unsigned id)
 void td_format_begin(struct out *o, const char *name, unsigned id);
 void td_format_field(struct out *o, const char *declaration, unsigned offset, unsigned size, bool is_signed);
 
+/* u64 bytes, and @text, which is destroyed. */
+int  td_put_text(struct out *o, struct out *text);
+
 /* The content of the section of event formats. */
 struct td_syscalls;
 struct tracepoints;
@@ -342,10 +345,9 @@ struct td_missing {
 	bool	 names;			/* not bytes: of tasks and processes that had ended names or maps are */
 };
 
-/*
- * Make the file @name in @dirfd from what lies in the spool directory, which stays. Where that does not fit beside it:
- * with @may_move the events leave the spool as they get their place; else nothing is made, and nothing changed.
- */
-int td_seal(int spoolfd, int dirfd, const char *name, bool may_move, struct td_missing *missing);
+/* Make the file @name in @dirfd from what lies in the spool directory, which stays as it was. */
+int td_seal(int spoolfd, int dirfd, const char *name, struct td_missing *missing);
+/* The same of a spool that goes then: where the file does not fit beside it the events leave it as they get their place. */
+int td_seal_moving(int spoolfd, int dirfd, const char *name, struct td_missing *missing);
 
 #endif
