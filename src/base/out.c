@@ -134,29 +134,36 @@ int out_open_new_dir(int dirfd, const char *name)
 	return TAKE_FD(fd);
 }
 
-int out_create(struct out **ret, int dirfd, const char *name)
+/* Of the file open at @fd, which is taken in any case; or @fd is a negative errno. */
+static int out_of(struct out **ret, int fd, int dirfd, const char *name)
 {
-	__cleanup(out_destroyp) struct out *o = calloc(1, sizeof(*o));
+	__cleanup(out_destroyp) struct out *o = fd < 0 ? NULL : calloc(1, sizeof(*o));
+	int err = fd < 0 ? fd : -ENOMEM;
 	struct stat st;
 
-	if (!o)
-		return -ENOMEM;
-	o->fd = o->direct = -1;
+	if (!o) {
+		close_fd(&fd);
+		return err;
+	}
+	o->fd = fd;
+	files_open++;
+	o->direct = -1;
 	o->dirfd = dirfd;
 	o->limit = OUT_BLOCK;
 	o->name = strdup(name);
 	if (!o->name)
 		return -ENOMEM;
-	o->fd = out_open_new(dirfd, name);
-	if (o->fd < 0)
-		return o->fd;
-	files_open++;
 	if (fstat(o->fd, &st))
 		return -errno;
 	o->dev = st.st_dev;
 	o->ino = st.st_ino;
 	*ret = TAKE(o);
 	return 0;
+}
+
+int out_create(struct out **ret, int dirfd, const char *name)
+{
+	return out_of(ret, out_open_new(dirfd, name), dirfd, name);
 }
 
 int out_create_replacing(struct out **ret, int dirfd, const char *name)
@@ -178,30 +185,21 @@ int out_create_replacing(struct out **ret, int dirfd, const char *name)
 
 int out_create_over(struct out **ret, int dirfd, const char *existing, const char *name)
 {
-	__cleanup(out_destroyp) struct out *o = calloc(1, sizeof(*o));
+	__cleanup(close_fd) int fd = openat(dirfd, existing, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	__cleanup(free_ptr) char *final_name = strdup(name);
 	struct stat st;
+	int err;
 
-	if (!o)
-		return -ENOMEM;
-	o->direct = -1;
-	o->dirfd = dirfd;
-	o->limit = OUT_BLOCK;
-	o->fd = openat(dirfd, existing, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (o->fd < 0)
-		return -errno;
-	files_open++;
-	if (fstat(o->fd, &st))
+	if (fd < 0 || fstat(fd, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_size)
 		return -ESTALE;
-	o->dev = st.st_dev;
-	o->ino = st.st_ino;
-	o->name = strdup(existing);
-	o->final_name = strdup(name);
-	if (!o->name || !o->final_name)
+	if (!final_name)
 		return -ENOMEM;
-	*ret = TAKE(o);
-	return 0;
+	err = out_of(ret, TAKE_FD(fd), dirfd, existing);
+	if (!err)
+		(*ret)->final_name = TAKE(final_name);
+	return err;
 }
 
 int out_memory(struct out **ret)

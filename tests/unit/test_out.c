@@ -504,3 +504,55 @@ TEST(outdir_leaves_alone_what_belongs_to_another_user)
 	CHECK(chown("rec", 4711, 4711) == 0);
 	CHECK_INT(create("rec"), -EPERM);
 }
+
+static void count_full(void *times)
+{
+	++*(int *)times;
+}
+
+/* A limit stands for a disk that becomes full. */
+TEST(what_is_taken_until_a_disk_is_said_to_be_full_has_its_place)
+{
+	struct rlimit limit = { .rlim_cur = 1 << 20, .rlim_max = 1 << 20 };
+	char block[4096];
+	int full = 0, blocks = 0;
+	struct out *o;
+
+	IN_NEW_DIR;
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+	memset(block, 'x', sizeof(block));
+	CHECK(!out_create(&o, dir, "f"));
+	out_set_aside(o, sizeof(block), count_full, &full);
+	for (; !full && blocks < 1000; blocks++)
+		out_bytes(o, block, sizeof(block));
+	CHECK_INT(full, 1);
+	out_bytes(o, block, sizeof(block));	/* and what was asked for beyond */
+	CHECK(!out_flush(o));
+	CHECK_INT(full, 1);
+	CHECK_INT(size_of("f"), (blocks + 1) * sizeof(block));
+	CHECK(blocks * sizeof(block) > limit.rlim_cur / 2);
+	out_destroy(o);
+}
+
+TEST(a_file_is_written_over_an_empty_one_of_ours)
+{
+	struct out *o;
+
+	IN_NEW_DIR;
+	put_file("next", "");
+	put_file("it", "old");
+	CHECK(!out_create_over(&o, dir, "next", "it"));
+	out_bytes(o, "new", 3);
+	CHECK(!out_seal(o));
+	out_destroy(o);
+	check_file("it", "new");
+	CHECK_INT(size_of("next"), -1);
+	CHECK(out_create_over(&o, dir, "next", "it") == -ENOENT);
+	put_file("next", "somebody's");
+	CHECK(out_create_over(&o, dir, "next", "it") == -ESTALE);
+	check_file("next", "somebody's");
+	CHECK(!unlink("next") && !symlink("it", "next"));
+	CHECK(out_create_over(&o, dir, "next", "it") == -ELOOP);
+	check_file("it", "new");
+}
