@@ -151,5 +151,7 @@ static inline bool wants_libraries(const struct config *cfg)
  */
 int  config_parse(struct config **ret, int argc, char **argv);
 void config_destroy(struct config *cfg);
+/* --syscalls without a set: all there are. */
+void config_want_syscalls(struct config *cfg);
 
 #endif

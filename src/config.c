@@ -275,6 +275,13 @@ static const struct sink_ops *usual_sink(const char *output)
 	return sinks[0];
 }
 
+void config_want_syscalls(struct config *cfg)
+{
+	memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
+	memset(cfg->compat_wanted, true, sizeof(cfg->compat_wanted));
+	cfg->other_syscalls_wanted = true;
+}
+
 static struct config *usual_config(void)
 {
 	struct config *cfg = calloc(1, sizeof(*cfg));
@@ -284,9 +291,7 @@ static struct config *usual_config(void)
 		return NULL;
 	}
 	cfg->syscalls = cfg->functions = cfg->libcalls = cfg->follow = cfg->status = true;
-	memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
-	memset(cfg->compat_wanted, true, sizeof(cfg->compat_wanted));
-	cfg->other_syscalls_wanted = true;
+	config_want_syscalls(cfg);
 	cfg->cuda = CUDA_ALL;
 	cfg->string_bytes = 32;
 	cfg->ring_bytes = usual_ring_bytes();

@@ -167,9 +167,7 @@ int set_syscalls(struct config *cfg, const struct opt *opt, const char *word, co
 	(void)opt;
 	cfg->syscalls = true;
 	if (!value) {
-		memset(cfg->syscall_wanted, true, sizeof(cfg->syscall_wanted));
-		memset(cfg->compat_wanted, true, sizeof(cfg->compat_wanted));
-		cfg->other_syscalls_wanted = true;
+		config_want_syscalls(cfg);
 		return 0;
 	}
 	cfg->other_syscalls_wanted = syscall_set_has_all(value) == (*value != '!');
