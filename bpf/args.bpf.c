@@ -387,7 +387,7 @@ int args_entry(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	bool lost;
 
-	if (t)
+	if (t && !is_told(t, cookie, sp))
 		args_event(t, task, ctx, sp, cookie, true, 0, &lost);
 	return 0;
 }
@@ -522,9 +522,11 @@ SEC("?uprobe")
 int timed_entry(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
+	struct task_state *t = state_of(task);
 
-	if (state_of(task))
-		timed_event(task, ctx, user_sp(ctx), bpf_get_attach_cookie(ctx), true, 0);
+	if (t && !is_told(t, cookie, sp))
+		timed_event(task, ctx, sp, cookie, true, 0);
 	return 0;
 }
 

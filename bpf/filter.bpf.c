@@ -346,7 +346,10 @@ int filter_entry(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
-	sp = entry_sp(user_sp(ctx), cookie);
+	sp = user_sp(ctx);
+	if (is_told(t, cookie, sp))
+		return 0;
+	sp = entry_sp(sp, cookie);
 	flags = call_flags(task, ctx, sp, cookie, true);
 	filter_event(t, task, flags, sp, settled_cookie(ctx, cookie), 0);
 	return 0;

@@ -41,10 +41,11 @@ SEC("?uprobe")
 int function_entry(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_state *t = state_of(task);
 
-	if (t)
-		entry_event(t, task, ctx, user_sp(ctx), bpf_get_attach_cookie(ctx), true);
+	if (t && !is_told(t, cookie, sp))
+		entry_event(t, task, ctx, sp, cookie, true);
 	return 0;
 }
 

@@ -24,6 +24,24 @@ static __always_inline __u64 entry_sp(__u64 site_sp, __u64 cookie)
 	return site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
 }
 
+/*
+ * Was this hit told already, by the other of two links at the site? Which of them comes first is all the same: a note
+ * left from before there were two says yes to the one and then no to the other. Such links are of entries alone
+ * (may_own() in src/target.c).
+ */
+static __always_inline bool is_told(struct task_state *t, __u64 cookie, __u64 site_sp)
+{
+	if (!(cookie & (COOKIE_OWN | COOKIE_LATE)))
+		return false;
+	if (t->hit_sp == site_sp && t->hit_cookie == (cookie ^ (COOKIE_OWN | COOKIE_LATE))) {
+		t->hit_cookie = 0;
+		return true;
+	}
+	t->hit_cookie = cookie;
+	t->hit_sp = site_sp;
+	return false;
+}
+
 /* REC_F_* of the call whose entry_sp() is @sp. */
 static __always_inline __u16 call_flags(struct task_struct *task, struct pt_regs *ctx, __u64 sp, __u64 cookie,
 					bool returns)

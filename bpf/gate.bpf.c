@@ -470,6 +470,44 @@ int exec_call(struct pt_regs *ctx)
 	return 0;
 }
 
+/* Set by user space: some processes alone meet the probes. */
+volatile bool gate_forks_wait;
+
+/* Made past the C library, or not answered: what they call is missed. */
+volatile __u64 gate_strays;
+
+/* What makes a process, in a C library: wait until the probes are everybody's. */
+SEC("?uprobe.s")
+int fork_call(struct pt_regs *ctx)
+{
+	__u32 at;
+
+	if (!gate_forks_wait || !gate_exec_open || !my_task())
+		return 0;
+	at = gate_take(GATE_EXEC, user_sp(ctx));
+	if (at < GATE_SLOTS)
+		ask_control(at, GATE_FORK);
+	return 0;
+}
+
+/* A recorded process made one: nobody asked, so tell of it. */
+__noinline int gate_forked(void)
+{
+	struct gate_notice *n;
+
+	if (!gate_forks_wait)
+		return 0;
+	__sync_fetch_and_add(&gate_strays, 1);
+	n = bpf_ringbuf_reserve(&gate_notices, sizeof(*n), 0);
+	if (!n)
+		return 0;
+	__builtin_memset(n, 0, sizeof(*n));
+	n->slot = GATE_SLOTS;
+	n->what = GATE_FORK;
+	bpf_ringbuf_submit(n, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
 /*
  * The dynamic linker's first instruction, which is the first that a program
  * exec'd runs at all: the last place to wait until its file is probed, for what

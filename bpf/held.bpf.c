@@ -402,13 +402,17 @@ SEC("?uprobe")
 int held_entry(struct pt_regs *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_state *t = state_of(task);
 	__u64 cookie, sp;
 	__u32 flags;
 
-	if (!state_of(task))
+	if (!t)
 		return 0;
 	cookie = bpf_get_attach_cookie(ctx);
-	sp = entry_sp(user_sp(ctx), cookie);
+	sp = user_sp(ctx);
+	if (is_told(t, cookie, sp))
+		return 0;
+	sp = entry_sp(sp, cookie);
 	flags = call_flags(task, ctx, sp, cookie, true);
 	held_event(sp, settled_cookie(ctx, cookie), flags);
 	return 0;

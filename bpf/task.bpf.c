@@ -10,6 +10,8 @@
 
 #define PF_EXITING	0x4
 
+int gate_forked(void);		/* gate.bpf.c */
+
 const volatile bool follow = true;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
@@ -75,8 +77,10 @@ int BPF_PROG(task_new, struct task_struct *parent, struct task_struct *child)
 		count_lost(t, CLASS_TASK);
 		return 0;
 	}
-	if (child->pid == child->tgid)
+	if (child->pid == child->tgid) {
 		returns_fork(child->pid);
+		gate_forked();
+	}
 	r = rec_begin(t, CLASS_TASK, REC_TASK_NEW, sizeof(*r));
 	if (!r)
 		return 0;

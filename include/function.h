@@ -6,7 +6,9 @@
 
 #define COOKIE_FUNC	0xffffffffull	/* rec_func.func */
 #define COOKIE_SP_SHIFT	32		/* bytes between the stack pointer at the site and at the function's start */
-#define COOKIE_SP	0xffffffull
+#define COOKIE_SP	0x3fffffull
+#define COOKIE_OWN	(1ull << 54)	/* of a link that one process alone meets; entries only */
+#define COOKIE_LATE	(1ull << 55)	/* of one for all others, made when some had such: those meet both */
 #define COOKIE_IN	(1ull << 56)	/* filters: it and what it calls are recorded */
 #define COOKIE_OUT	(1ull << 57)	/* neither it nor what it calls is */
 #define COOKIE_HIDE	(1ull << 58)	/* it is not, which says nothing of what it calls; with COOKIE_IN */

@@ -94,12 +94,13 @@ struct gate_file {
 enum gate_what {
 	GATE_EXEC_CALL,		/* it is about to exec what the slot's path names: probe that */
 	GATE_EXECED,		/* it has exec'd @file: probe that */
+	GATE_FORK,		/* it is about to make a process, and files are probed for some processes alone: probe them for all */
 	GATE_MAPPED,		/* libraries were mapped, no code of theirs has run: may its returns be probed? */
 };
 
 /* What the control thread is told when a task waits at a gate. */
 struct gate_notice {
-	__u32		 slot, ticket;
+	__u32		 slot, ticket;	/* GATE_SLOTS: nobody waits, a process has been made already */
 	__u32		 pid, tid;	/* in recorder's PID namespace */
 	__u32		 what;		/* enum gate_what */
 	__u32		 root_pid;	/* in the initial PID namespace */
@@ -155,6 +156,12 @@ void gate_shut(void);
 
 /* Probes are about to be set, or have been: meanwhile, who waits does not hold his memory map's lock off the CPU. */
 void gate_attaching(bool begins);
+
+/* Files are probed for some processes alone from now on, or no longer. Meanwhile these wait where they make others. */
+void gate_at_forks(bool is_on);
+
+/* Does the process of @proc (its folder in /proc) make others by a C library in which it would wait? */
+bool gate_sees_forks(int proc);
 
 /* A copy of this machine's library @path, open at @fd (lent): who calls execve() in it waits as in the original. */
 void gate_at_library(int fd, const char *path);

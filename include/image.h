@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "usdt.h"
 
@@ -84,6 +85,7 @@ struct image {
 	uint64_t     unwind_site;	/* file offset of the ELF entry point (the dynamic linker's gate); 0: none */
 	uint32_t     first_func;	/* rec_func.func of func[0]; set when attached */
 	bool	     is_library;	/* probed for being mapped, not run; not packed */
+	pid_t	     owner;		/* the one process that meets the probes of its functions, which have none at their returns; 0: all do; not packed */
 	bool	     is_go;		/* no return may be probed */
 	bool	     is_pie;
 	bool	     has_unwinder;	/* defines or imports _Unwind_*, or what calls it (C++ throw, pthread_exit, backtrace) */

@@ -26,6 +26,7 @@ enum kernel_feature {
 	HAVE_UPROBE,		/* any uprobe at all (perf event link) */
 	HAVE_UPROBE_MULTI,	/* many sites in one link, with cookies */
 	HAVE_UPROBE_SESSION,	/* entry and return in one program */
+	HAVE_PROCESS_LINKS,	/* a session link can be met by one process alone, all its threads */
 	HAVE_UPROBE_TRACEFS,	/* many probes under one event of tracefs, the fallback of 6.1 */
 	HAVE_UPROBE_SLEEPABLE,	/* sleepable uprobe programs with bpf_copy_from_user_task: gates and unwinding */
 	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */

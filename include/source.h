@@ -9,11 +9,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct config;
 struct image;
 struct probed;
 struct recorder_bpf;
+
+#define OWNERS_MAX	8	/* processes that have probes of their own */
 
 struct source_ops {
 	const char *name;
@@ -30,6 +33,10 @@ struct source_ops {
 	int  (*mapped)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd);
 	/* All that was to be attached there is: who maps it from now on need not wait. @may: ... have its returns probed. */
 	void (*known)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, bool may);
+	/* @file, if it is probed for some processes alone (image.owner), is mapped by another one too: @pid. */
+	int  (*owner)(struct recorder_bpf *bpf, const struct config *cfg, const struct probed *file, pid_t pid);
+	/* All that is probed for some processes alone is to be probed for everybody, from now on. */
+	int  (*share)(struct recorder_bpf *bpf, const struct config *cfg);
 	/* @file was written to: let go of what is attached there, and remember nothing of it. */
 	void (*forget)(const struct probed *file);
 	/* Files were forgotten: attach again where attach() did by itself. */

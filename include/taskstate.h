@@ -51,6 +51,7 @@ struct task_state {
 	__u32	pad;
 	__u32	returns_probed;		/* as its process's when returns_epoch was BPF's */
 	__u64	returns_epoch;
+	__u64	hit_cookie, hit_sp;		/* of the last function that is probed by COOKIE_OWN or COOKIE_LATE */
 	__u64	home, home_bytes;	/* the stack whose returns are probed: stack.bpf.h; 0 bytes: home is in it, or 0 */
 };
 

@@ -17,6 +17,7 @@
 #include "launch.h"
 #include "log.h"
 #include "out.h"
+#include "process.h"
 #include "source/triggers.h"
 #include "target.h"
 #include "trigger.h"
@@ -144,21 +145,30 @@ static int probe_exe(struct images *images, const struct gate_notice *n, int pro
 		.ino = n->file.ino, .dev = n->file.dev, .gen = n->file.gen, .size = n->file.size, .ctime = n->file.ctime,
 	};
 
-	return images_add_exe(images, proc, &id);
+	return images_add_exe(images, n->pid, proc, &id);
+}
+
+/* Links that name a process whose first thread has ended are met by nobody in what it maps from then on. */
+static int share_of_leaderless(struct images *images, pid_t pid)
+{
+	return process_with_program(pid) == pid ? 0 : images_share(images);
 }
 
 static int probe_waiting(void *ctx, const struct gate_notice *n, int proc, const char *path)
 {
-	struct loop *l = ctx;
+	struct images *images = ((struct loop *)ctx)->args->images;
 
 	switch (n->what) {
+	case GATE_FORK:
+		return images_share(images);
 	case GATE_EXEC_CALL:
-		return images_add_path(l->args->images, proc, path);
+		return images_share(images) ?: images_add_path(images, proc, path);
 	case GATE_EXECED:
-		return probe_exe(l->args->images, n, proc);
-	default:
-		return images_look(l->args->images, proc);
+		return images_share(images) ?: probe_exe(images, n, proc);
+	case GATE_MAPPED:
+		return share_of_leaderless(images, n->pid) ?: images_look(images, n->pid, proc);
 	}
+	return 0;
 }
 
 static int on_gate(struct loop *l, int fd)

@@ -47,6 +47,8 @@ struct images {
 	struct known	    *known;
 	size_t		     known_count, known_room;
 	uint32_t	     next_func;
+	bool		     has_owners;	/* probes are met by the process alone that a file was added for */
+	pid_t		     pid;		/* that */
 };
 
 int images_create(struct images **ret, const struct config *cfg, struct queue *queue)
@@ -219,6 +221,44 @@ static int tell_writer(struct images *im, const struct image *img)
 	return 0;
 }
 
+void images_own(struct images *im)
+{
+	im->has_owners = true;
+	gate_at_forks(true);
+}
+
+int images_share(struct images *im)
+{
+	int err = 0;
+
+	if (!im->has_owners)
+		return 0;
+	detail("who else runs what is probed meets the probes from here on");
+	im->has_owners = false;
+	gate_attaching(true);
+	for (const struct source_ops *const *s = sources; *s && !err; s++)
+		if ((*s)->share)
+			err = (*s)->share(im->bpf, im->cfg);
+	gate_attaching(false);
+	gate_at_forks(false);
+	return err;
+}
+
+/* The file was probed before, for others. */
+static int add_owner(struct images *im, const struct probed *p)
+{
+	int err = 0;
+
+	if (!im->has_owners || !p)
+		return 0;
+	gate_attaching(true);
+	for (const struct source_ops *const *s = sources; *s && !err; s++)
+		if ((*s)->owner)
+			err = (*s)->owner(im->bpf, im->cfg, p, im->pid);
+	gate_attaching(false);
+	return err;
+}
+
 static int attach_sources(struct images *im, const struct image *img, int fd)
 {
 	int err = 0;
@@ -308,6 +348,7 @@ static int probe_image(struct images *im, int proc, struct known *k, struct imag
 
 	k->has_functions = true;
 	img->since = p ? probed_since(p) : 0;
+	img->owner = im->has_owners ? im->pid : 0;
 	debuginfo_read(im->child, im->cfg, img, proc, fd);
 	err = number_and_tell(im, img);
 	gate_attaching(true);
@@ -343,7 +384,7 @@ int images_add(struct images *im, int proc, int fd, const char *path, const stru
 	if (err)
 		return err;
 	if (k->has_functions)
-		return 0;
+		return add_owner(im, p);
 	if (p && probed_is_forgotten(p) && !renew(p)) {
 		warn("'%s' was rewritten, and its old probes stay: it may die of them, and is not recorded", path);
 		return 0;
@@ -377,7 +418,7 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 	if (err)
 		return err;
 	if (k->is_mapped)
-		return k->forbids_returns;
+		return add_owner(im, p) ?: k->forbids_returns;
 	if (p && probed_is_forgotten(p) && !renew(p)) {
 		warn("'%s' was rewritten, and its old probes stay: who maps it may die of them", path);
 		return 1;
@@ -497,7 +538,7 @@ int images_add_path(struct images *im, int proc, const char *path)
 	return err ?: add_path(im, proc, path, 0);
 }
 
-int images_add_exe(struct images *im, int proc, const struct image_id *id)
+int images_add_exe(struct images *im, pid_t pid, int proc, const struct image_id *id)
 {
 	__cleanup(close_fd) int fd = openat(proc, "exe", O_RDONLY | O_CLOEXEC);
 	char path[4096];
@@ -506,6 +547,7 @@ int images_add_exe(struct images *im, int proc, const struct image_id *id)
 	if (fd < 0 || len < 0)
 		return 0;
 	path[len] = '\0';
+	im->pid = pid;
 	return images_add(im, proc, fd, path, id);
 }
 
@@ -534,7 +576,8 @@ static int add_mapping(void *ctx, const struct mapping *m)
 	return add_mapped(ctx, m->proc, fd, m->path, &id);
 }
 
-int images_look(struct images *im, int proc)
+int images_look(struct images *im, pid_t pid, int proc)
 {
+	im->pid = pid;
 	return mapped_each(proc, add_mapping, im);
 }

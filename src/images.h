@@ -44,14 +44,22 @@ int  images_add(struct images *im, int proc, int fd, const char *path, const str
  */
 int  images_add_path(struct images *im, int proc, const char *path);
 
-/* The same for the program that the process of @proc runs; nothing is done for one that has gone. */
-int  images_add_exe(struct images *im, int proc, const struct image_id *id);
+/* The same for the program that the process @pid of @proc runs; nothing is done for one that has gone. */
+int  images_add_exe(struct images *im, pid_t pid, int proc, const struct image_id *id);
 
 /*
- * Look at all that the process of @proc has mapped with code, and have walkers of
+ * Look at all that the process @pid of @proc has mapped with code, and have walkers of
  * the stack guarded. Returns 0 when its returns may be probed then, 1 when not.
  */
-int  images_look(struct images *im, int proc);
+int  images_look(struct images *im, pid_t pid, int proc);
+
+/*
+ * From now on who else maps a file does not meet its probes: those that a file is added
+ * for, and who has it by a later look, have probes of their own. That ends when a recorded process is to make another,
+ * or to exec: images_share(), ahead of that. Returns 0 or a negative errno; nothing is done when it has ended.
+ */
+void images_own(struct images *im);
+int  images_share(struct images *im);
 
 /*
  * Files that were written to since they were probed: let go of their probes, and

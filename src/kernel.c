@@ -36,6 +36,8 @@ static const struct feature {
 		"functions attach through tracefs, more slowly", probe_uprobe_multi },
 	[HAVE_UPROBE_SESSION] = { "uprobe-session", "6.13",
 		"two probes for each function: calls cost more", probe_uprobe_session },
+	[HAVE_PROCESS_LINKS] = { "process-links", "6.13",
+		"who else runs what -p names pays for its probes", probe_process_links },
 	[HAVE_UPROBE_TRACEFS] = { "uprobe-tracefs", "3.5",
 		"no functions where there is no uprobe-multi", probe_uprobe_tracefs },
 	[HAVE_UPROBE_SLEEPABLE] = { "uprobe-sleepable", "6.0",

@@ -23,10 +23,13 @@
 #include "bpflink.h"
 #include "cgroup.h"
 #include "config.h"
+#include "gate.h"
 #include "images.h"
+#include "kernel.h"
 #include "log.h"
 #include "process.h"
 #include "recorder.skel.h"
+#include "source.h"
 #include "target.h"
 #include "taskstate.h"
 
@@ -393,7 +396,7 @@ static int probe(struct target *t, struct images *im, size_t first)
 	for (size_t i = first; i < t->count && !err; i++) {
 		__cleanup(close_fd) int proc = process_folder(t->process[i].pidfd);
 
-		err = images_add_exe(im, proc, NULL);
+		err = images_add_exe(im, t->process[i].pid, proc, NULL);
 	}
 	return err;
 }
@@ -402,7 +405,7 @@ static int look(struct images *im, const struct process *p)
 {
 	__cleanup(close_fd) int proc = process_folder(p->pidfd);
 
-	return images_look(im, proc);
+	return images_look(im, p->pid, proc);
 }
 
 /* What each has mapped, looked at while nobody's returns are probed; then, if nothing was mapped meanwhile, they may be. */
@@ -448,11 +451,38 @@ static void drop_known(struct target *t, struct recorder_bpf *bpf, size_t first)
 	t->count = left;
 }
 
+/* The kernel asks the first thread for the process's memory; and it must be known ahead that another process is made. */
+static bool may_own_probes(const struct target *t, const struct process *p)
+{
+	__cleanup(close_fd) int proc = process_folder(p->pidfd);
+
+	return process_with_program(p->pid) == p->pid && (!t->cfg->follow || gate_sees_forks(proc));
+}
+
+/*
+ * Few processes may have probes of their own, which nobody else meets. Not of returns: where a link names a process, the
+ * kernel puts the trampoline on the stack of any other that comes by the site, and asks no program of ours.
+ */
+static bool may_own(const struct target *t)
+{
+	bool may = t->cfg->returns == RETURNS_NEVER && kernel_has(HAVE_PROCESS_LINKS) && !t->cgroup_count &&
+		   t->count <= OWNERS_MAX;
+
+	for (size_t i = 0; i < t->count && may; i++)
+		may = may_own_probes(t, &t->process[i]);
+	return may;
+}
+
 static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images *im, size_t first)
 {
 	bool looks = (wants_returns(t->cfg) && t->cfg->returns != RETURNS_NEVER) || wants_libraries(t->cfg);
-	int err = probe(t, im, first);
+	int err = 0;
 
+	if (!may_own(t))
+		err = images_share(im);
+	else if (!first)
+		images_own(im);
+	err = err ?: probe(t, im, first);
 	err = err ?: choose(t, bpf, first);
 	err = err ?: run_until_done(bpf, TARGET_ANNOUNCE);
 	if (err)

@@ -209,6 +209,15 @@ bool probe_uprobe_session(void)
 	return knows_link(BPFLINK_UPROBE_SESSION);
 }
 
+/*
+ * A link's process was one thread in 6.6, and all who share its memory in 6.10 (46ba0e49b642); sessions
+ * came when it had become all of its threads (900f362e2062). To see it would take a probe that somebody meets.
+ */
+bool probe_process_links(void)
+{
+	return probe_uprobe_session();
+}
+
 const char *trials_tracefs(void)
 {
 	static char path[256];

@@ -14,6 +14,7 @@ bool probe_bpf_loop(void);
 bool probe_uprobe(void);
 bool probe_uprobe_multi(void);
 bool probe_uprobe_session(void);
+bool probe_process_links(void);
 bool probe_uprobe_tracefs(void);
 bool probe_uprobe_sleepable(void);
 bool probe_write_user(void);

@@ -18,7 +18,7 @@ int batch_create(struct batch *b, size_t room)
 {
 	room = room ?: 1;
 	*b = (struct batch){
-		calloc(room, sizeof(*b->offset)), calloc(room, sizeof(*b->semaphore)), calloc(room, sizeof(*b->cookie)), 0, false,
+		calloc(room, sizeof(*b->offset)), calloc(room, sizeof(*b->semaphore)), calloc(room, sizeof(*b->cookie)), 0, 0, false,
 	};
 	return b->offset && b->semaphore && b->cookie ? 0 : -ENOMEM;
 }
@@ -60,7 +60,7 @@ static int link_multi(struct bpf_program *prog, int type, unsigned flags, const 
 
 	if (b->has_semaphores)
 		return bpflink_usdt_multi(fd, path, b->offset, b->semaphore, b->cookie, b->count);
-	return bpflink_uprobe_multi(fd, type, path, b->offset, b->cookie, b->count, flags, 0);
+	return bpflink_uprobe_multi(fd, type, path, b->offset, b->cookie, b->count, flags, b->pid);
 }
 
 int batch_attach_multi(struct links *links, struct bpf_program *prog, int type, unsigned flags, const char *path,

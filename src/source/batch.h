@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct bpf_program;
 struct links;
@@ -16,6 +17,7 @@ struct batch {
 	unsigned long *semaphore;	/* of a USDT probe: file offset of its counter; 0: none */
 	uint64_t      *cookie;
 	unsigned       count;
+	pid_t	       pid;		/* of the one process that meets the probes, where multi links can; 0: all do */
 	bool	       has_semaphores;
 };
 

@@ -9,6 +9,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "argspec.h"
@@ -26,6 +27,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
+#include "source.h"
 #include "source/batch.h"
 #include "source/links.h"
 #include "source/list.h"
@@ -90,6 +92,22 @@ static void sites_release(struct sites *s)
 {
 	batch_release(&s->both);
 	batch_release(&s->entry);
+}
+
+/* All of a file: those whose arguments or results are recorded have programs of their own. */
+struct chosen {
+	struct sites plain, args;
+};
+
+static int chosen_create(struct chosen *c, size_t room)
+{
+	return sites_create(&c->plain, room) ?: sites_create(&c->args, room);
+}
+
+static void chosen_release(struct chosen *c)
+{
+	sites_release(&c->plain);
+	sites_release(&c->args);
 }
 
 /* Where and how a function is probed. */
@@ -281,11 +299,11 @@ static bool is_cuda_call(const struct config *cfg, const struct image *img, cons
 }
 
 static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img,
-			struct sites *plain, struct sites *args)
+			struct chosen *chosen)
 {
 	bool returns = may_probe_returns(cfg, img), selects = selects_in(cfg, img), is_named;
 	unsigned before = tally.functions;
-	uint64_t of_file = wants_callers_in(cfg, img) ? COOKIE_CALLERS_ONLY : 0;
+	uint64_t of_file = (img->owner ? COOKIE_OWN : 0) | (wants_callers_in(cfg, img) ? COOKIE_CALLERS_ONLY : 0);
 	/* Where returns are not probed, calls of others show what was left. */
 	bool is_flat = selects && returns && !img->switches_stacks && filter_is_flat(cfg);
 	int err = 0;
@@ -317,7 +335,7 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 			err = err ?: trigger_tell(bpf, cfg->filter, img, f);
 		else
 			err = err ?: rate_tell(bpf, img, f);
-		add_site(c.has_args ? args : plain, &c, (img->first_func + i) | of_file | filter_cookie(says, selects));
+		add_site(c.has_args ? &chosen->args : &chosen->plain, &c, (img->first_func + i) | of_file | filter_cookie(says, selects));
 	}
 	if (tally.functions > before)
 		say_no_places(cfg, img);
@@ -471,6 +489,131 @@ static int attach_kit(struct recorder_bpf *bpf, const struct kit *k, const char 
 	return k->attach(prog, path, s);
 }
 
+static int attach_chosen(struct recorder_bpf *bpf, const struct config *cfg, int fd, const struct chosen *c)
+{
+	const struct way *w = way_of_this_kernel(cfg);
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	err = attach_kit(bpf, kit_of(cfg, w), path, &c->plain);
+	return err ?: attach_kit(bpf, args_kit_of(cfg, w), path, &c->args);
+}
+
+/* ---- files probed for some processes alone ---- */
+
+/*
+ * Each of the processes has links of its own. Who comes later meets links for all, which are made when
+ * the first one comes; then the sites are no longer needed.
+ */
+struct owned {
+	const struct probed *file;
+	int	     fd;	/* the file */
+	pid_t	     pid[OWNERS_MAX];
+	unsigned     pids;
+	struct chosen chosen;
+};
+
+static struct {
+	struct owned *file;
+	size_t	      count, room;
+} owned;
+
+static void owned_release(struct owned *o)
+{
+	chosen_release(&o->chosen);
+	close_fd(&o->fd);
+}
+
+static int attach_owned(struct recorder_bpf *bpf, const struct config *cfg, struct owned *o, pid_t pid)
+{
+	struct chosen *c = &o->chosen;
+
+	c->plain.both.pid = c->plain.entry.pid = c->args.both.pid = c->args.entry.pid = pid;
+	return attach_chosen(bpf, cfg, o->fd, c);
+}
+
+/* Takes @c, also when it fails. */
+static int own(struct recorder_bpf *bpf, const struct config *cfg, int fd, pid_t pid, struct chosen *c)
+{
+	struct owned o = { .file = probed_file(fd), .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .chosen = *c };
+	int err = o.fd < 0 ? -errno : grow(&owned.file, &owned.room, owned.count, sizeof(o));
+
+	*c = (struct chosen){};
+	if (err) {
+		owned_release(&o);
+		return err;
+	}
+	o.pid[o.pids++] = pid;
+	owned.file[owned.count++] = o;
+	return attach_owned(bpf, cfg, &owned.file[owned.count - 1], pid);
+}
+
+/* What the kernel refuses was counted the first time. */
+static int attach_again(struct recorder_bpf *bpf, const struct config *cfg, struct owned *o, pid_t pid)
+{
+	unsigned refused = tally.left[LEFT_REFUSED];
+	int err = attach_owned(bpf, cfg, o, pid);
+
+	tally.left[LEFT_REFUSED] = refused;
+	return err;
+}
+
+static int function_owner(struct recorder_bpf *bpf, const struct config *cfg, const struct probed *file, pid_t pid)
+{
+	struct owned *o = NULL;
+
+	for (size_t i = 0; i < owned.count && !o; i++)
+		if (owned.file[i].file == file)
+			o = &owned.file[i];
+	for (unsigned i = 0; o && i < o->pids; i++)
+		if (o->pid[i] == pid)
+			return 0;
+	if (!o)
+		return 0;
+	if (o->pids == OWNERS_MAX)
+		return -E2BIG;
+	o->pid[o->pids++] = pid;
+	return attach_again(bpf, cfg, o, pid);
+}
+
+static void make_late(struct batch *b)
+{
+	for (unsigned i = 0; i < b->count; i++)
+		b->cookie[i] ^= COOKIE_OWN | COOKIE_LATE;
+}
+
+/* Calls that are open have their returns recorded by the old links, which stay. */
+static int function_share(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < owned.count; i++) {
+		struct owned *o = &owned.file[i];
+
+		make_late(&o->chosen.plain.both);
+		make_late(&o->chosen.plain.entry);
+		make_late(&o->chosen.args.both);
+		make_late(&o->chosen.args.entry);
+		err = err ?: attach_again(bpf, cfg, o, 0);
+		owned_release(o);
+	}
+	owned.count = 0;
+	return err;
+}
+
+static void owned_forget(const struct probed *file)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < owned.count; i++)
+		if (owned.file[i].file == file)
+			owned_release(&owned.file[i]);
+		else
+			owned.file[left++] = owned.file[i];
+	owned.count = left;
+}
+
 static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	const struct way *w = cfg->functions ? way_of_this_kernel(cfg) : NULL;
@@ -501,8 +644,7 @@ static bool is_linker(const struct image *img)
 static int function_image(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd)
 {
 	const struct way *w = way_of_this_kernel(cfg);
-	struct sites plain = {}, args = {};
-	char path[32];
+	struct chosen chosen = {};
 	int err;
 
 	if (!cfg->functions || (!w && !cfg->list) || !img->func_count)
@@ -513,16 +655,14 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 	}
 	if (!img->is_library && cfg->libcalls)
 		tally.no_plt_calls += img->no_plt_calls;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = sites_create(&plain, img->func_count) ?: sites_create(&args, img->func_count);
+	err = chosen_create(&chosen, img->func_count);
 	if (!err) {
 		filter = cfg->filter;
-		err = choose_sites(bpf, cfg, img, &plain, &args);
+		err = choose_sites(bpf, cfg, img, &chosen);
 		if (bpf && !err)		/* --dry-run only chooses */
-			err = attach_kit(bpf, kit_of(cfg, w), path, &plain) ?: attach_kit(bpf, args_kit_of(cfg, w), path, &args);
+			err = img->owner ? own(bpf, cfg, fd, img->owner, &chosen) : attach_chosen(bpf, cfg, fd, &chosen);
 	}
-	sites_release(&plain);
-	sites_release(&args);
+	chosen_release(&chosen);
 	if (err)
 		warn("cannot probe the functions of '%s': %s", img->path, strerror(-err));
 	return 0;
@@ -530,11 +670,16 @@ static int function_image(struct recorder_bpf *bpf, const struct config *cfg, co
 
 static void function_forget(const struct probed *file)
 {
+	owned_forget(file);
 	links_let_go(&links, file);
 }
 
 static void function_detach(void)
 {
+	while (owned.count)
+		owned_release(&owned.file[--owned.count]);
+	free(TAKE(owned.file));
+	owned.room = 0;
 	links_release(&links);
 	tracefs_release();
 }
@@ -584,6 +729,8 @@ const struct source_ops source_function = {
 	.name	 = "function",
 	.plan	 = function_plan,
 	.image	 = function_image,
+	.owner	 = function_owner,
+	.share	 = function_share,
 	.forget	 = function_forget,
 	.detach	 = function_detach,
 	.summary = function_summary,

@@ -26,6 +26,7 @@
 #include "image.h"
 #include "kernel.h"
 #include "log.h"
+#include "mapped.h"
 #include "process.h"
 #include "recorder.skel.h"
 #include "source.h"
@@ -47,11 +48,14 @@ static struct {
 	struct links	    links;
 	const struct probed *file[FILES_MAX];	/* with a gate */
 	unsigned	    files;
+	const struct probed *forks[FILES_MAX];	/* of those, who makes processes by one waits there */
+	unsigned	    fork_files;
 	gate_fn		    fn;		/* during gate_serve() */
 	void		   *fn_ctx;
 	bool		    is_shut;	/* nobody waits any more */
 	bool		    is_blind;	/* said that /proc does not show who waits */
 	uint64_t	    late;	/* execs that were not served in time */
+	uint64_t	    strays;	/* processes that were made past the gate at forks */
 	uint64_t	    unseen;	/* processes that mapped files which were not looked at */
 } gate;
 
@@ -75,6 +79,8 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.exec_call);
 	plan_program(bpf->progs.maps_gate);
+	if (cfg->target_count && cfg->returns == RETURNS_NEVER && kernel_has(HAVE_PROCESS_LINKS))
+		plan_program(bpf->progs.fork_call);
 	bpf_program__set_autoload(bpf->progs.gate_settle, true);
 	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
@@ -92,6 +98,12 @@ void gate_shut(void)
 {
 	gate.is_shut = true;
 	gate_open(false);
+}
+
+void gate_at_forks(bool is_on)
+{
+	if (gate.bpf)
+		gate.bpf->bss->gate_forks_wait = is_on;
 }
 
 void gate_attaching(bool begins)
@@ -161,7 +173,7 @@ static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 		gate.is_blind = true;
 		return 0;
 	}
-	gate.bpf->bss->gate_serving = gate.bpf->rodata->libraries_wanted;	/* else it is soon done */
+	gate.bpf->bss->gate_serving = gate.bpf->rodata->libraries_wanted || n->what == GATE_FORK;	/* else it is soon done */
 	err = gate.fn(gate.fn_ctx, n, proc, n->what == GATE_EXEC_CALL ? path : NULL);
 	gate.bpf->bss->gate_serving = false;
 	if (n->what == GATE_EXECED)
@@ -178,7 +190,11 @@ static int on_notice(void *ctx, void *data, size_t len)
 	int err;
 
 	(void)ctx;
-	if (len < sizeof(*n) || n->slot >= GATE_EXEC_SLOTS)
+	if (len < sizeof(*n))
+		return 0;
+	if (n->slot == GATE_SLOTS)
+		return gate.fn(gate.fn_ctx, n, -1, NULL);
+	if (n->slot >= GATE_EXEC_SLOTS)
 		return 0;
 	err = serve_waiting(n, &answer);
 	release(n, answer);
@@ -299,6 +315,30 @@ static const char *const linkers[] = {
 #endif
 };
 
+/* system(), popen() and daemon() come by one of these. clone() is not among them: it makes threads. */
+static const char *const forks[] = { "fork", "_Fork", "vfork", "posix_spawn", "posix_spawnp" };
+
+static void gate_at_fork_calls(int fd, const char *path)
+{
+	struct probed *p = probed_file(fd);
+	unsigned set = 0;
+	uint64_t offset;
+
+	if (!ownstack_has(gate.bpf->progs.fork_call) || gate.fork_files == FILES_MAX)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(forks); i++) {
+		if (library_symbol(fd, forks[i], &offset))
+			continue;
+		if (attach_at(gate.bpf->progs.fork_call, fd, offset)) {
+			detail("gate: none at %s() of '%s'", forks[i], path);
+			return;
+		}
+		set++;
+	}
+	if (p && set)
+		gate.forks[gate.fork_files++] = p;
+}
+
 /* A C library of this machine. */
 static int gate_library(void *ctx, int fd, const char *path)
 {
@@ -309,6 +349,7 @@ static int gate_library(void *ctx, int fd, const char *path)
 		return 0;
 	if (library_symbol(fd, "execve", &offset) || attach_at(gate.bpf->progs.exec_call, fd, offset))
 		detail("gate: none at execve() of '%s'", path);
+	gate_at_fork_calls(fd, path);
 	return 0;
 }
 
@@ -340,6 +381,23 @@ static void set_gates(void)
 	library_each(C_LIBRARY, gate_library, NULL);
 }
 
+static int is_fork_gate(void *ctx, const struct mapping *m)
+{
+	__cleanup(close_fd) int fd = mapped_open(m);
+	const struct probed *p = fd < 0 ? NULL : probed_find(fd);
+
+	(void)ctx;
+	for (unsigned i = 0; p && i < gate.fork_files; i++)
+		if (gate.forks[i] == p)
+			return 1;
+	return 0;
+}
+
+bool gate_sees_forks(int proc)
+{
+	return gate.fork_files && mapped_each(proc, is_fork_gate, NULL) > 0;
+}
+
 static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	void *p;
@@ -369,6 +427,10 @@ static void gate_forget(const struct probed *file)
 		if (gate.file[i] != file)
 			gate.file[left++] = gate.file[i];
 	gate.files = left;
+	for (unsigned i = left = 0; i < gate.fork_files; i++)
+		if (gate.forks[i] != file)
+			gate.forks[left++] = gate.forks[i];
+	gate.fork_files = left;
 	links_let_go(&gate.links, file);
 }
 
@@ -401,6 +463,7 @@ static void gate_detach(void)
 	if (gate.bpf) {
 		gate.bpf->data->gate_exec_open = false;
 		gate.late = gate.bpf->bss->gate_exec_timeouts;
+		gate.strays = gate.bpf->bss->gate_strays;
 		gate.unseen = gate.bpf->rodata->libraries_wanted ? gate.bpf->bss->returns_unseen : 0;
 	}
 	links_release(&gate.links);
@@ -409,13 +472,16 @@ static void gate_detach(void)
 		munmap(gate.slot, GATE_SLOTS * sizeof(*gate.slot));
 	gate.slot = NULL;
 	gate.bpf = NULL;
-	gate.files = 0;
+	gate.files = gate.fork_files = 0;
 }
 
 static void gate_summary(void)
 {
 	if (gate.late)
 		say("programs that began before their functions were probed: %lu", gate.late);
+	if (gate.strays)
+		say("processes that were made past the C library, or not answered: %lu; functions were missed when they began",
+		    gate.strays);
 	if (gate.unseen)
 		say("processes that mapped code past the dynamic linker, or were not answered: %lu; functions there were missed",
 		    gate.unseen);

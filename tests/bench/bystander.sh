@@ -24,18 +24,33 @@ beside() {
 	wait $pid
 }
 
+# attached NAME OPTION...: measured while a process that sleeps is recorded by its number.
+attached() {
+	local name=$1 sleeper pid waited=0; shift
+	rm -rf "$work/data"
+	sleep 60 & sleeper=$!
+	"$recorder" -o "$work/data" -p $sleeper --functions='*@libc.so.6' "$@" 2> "$work/said" & pid=$!
+	until grep -q '^recorder: recording' "$work/said" || [ $waited -ge 300 ]; do sleep 0.1; waited=$((waited + 1)); done
+	measure "$name"
+	kill $sleeper
+	wait $pid
+}
+
 for ((r = 0; r < ${ROUNDS:-5}; r++)); do
 	measure alone
 	beside own
 	beside copy -u nobody --functions='*@libc.so.6'
 	beside libc --functions='*@libc.so.6'
+	attached pid
+	attached entries --returns=never
 	measure after
 done 2> /dev/null
 
 alone=$(median alone)
 printf '%-52s %10s %8s\n' "malloc() and free() of a process not recorded" ns ratio
 for what in "alone:nobody records" "own:another's own functions are recorded" \
-	"copy:another's are, with '*@libc.so.6', of a user" "libc:the same of root, who gets no copy" "after:recorder has gone"; do
+	"copy:another's are, with '*@libc.so.6', of a user" "libc:the same of root, who gets no copy" \
+	"pid:a process is, by -p, with '*@libc.so.6'" "entries:the same with --returns=never" "after:recorder has gone"; do
 	ns=$(median "${what%%:*}")
 	printf '  %-50s %10s %8s\n' "${what#*:}" "$ns" "$(awk -v a="$ns" -v b="$alone" 'BEGIN { printf "%.2f", a / b }')"
 done

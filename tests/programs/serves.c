@@ -4,6 +4,7 @@
  *	all N		it, its second thread and its child call step() N times each
  *	thread N	a thread made for it does
  *	fork N		a child made for it does
+ *	bare N		a child made by a bare system call does, 0.3 s later
  *	exec		it runs itself anew
  *	leave		its first thread ends, another takes the orders
  *	begin		from here on calls are counted
@@ -12,7 +13,9 @@
  * It ends with 7 at the end of its input.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +83,13 @@ static void obey_line(const char *line, char **argv)
 		pthread_join(t, NULL);
 	} else if (!strcmp(word, "fork")) {
 		if (!fork()) {
+			work(n);
+			_exit(0);
+		}
+		wait(NULL);
+	} else if (!strcmp(word, "bare")) {
+		if (!syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)) {
+			usleep(300000);
 			work(n);
 			_exit(0);
 		}
