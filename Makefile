@@ -85,6 +85,12 @@ check-long:						## what takes long: real programs counted, live tests with all 
 	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
 	@FULL=1 SLOW=10 tests/live/run $(abspath recorder) $(sort $(wildcard tests/long/*.sh tests/live/*.sh))
 
+check-vm:						## the live tests under 6.1, 6.12 and Debian's newest kernel, booted by QEMU; a row each
+	@tests/deps/install long
+	@$(MAKE) --no-print-directory recorder $B/unit $B/hello
+	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
+	@tests/vm/check
+
 bench:							## the figures we publish, beside other tools; needs root
 	@tests/deps/install bench
 	@$(MAKE) --no-print-directory recorder
@@ -113,6 +119,6 @@ clean:							## remove everything built
 help:							## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-.PHONY: all bpf demo check check-long bench vmlinux install uninstall clean help
+.PHONY: all bpf demo check check-long check-vm bench vmlinux install uninstall clean help
 .DELETE_ON_ERROR:
 -include $(shell find $B -path $B/truth -prune -o -name '*.d' -print 2>/dev/null)
