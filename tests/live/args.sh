@@ -1,6 +1,7 @@
 # args.sh - arguments and results: what uftrace itself records of a -pg build and what recorder records of the plain one
 # are shown alike; a program's own word for 100 000 calls; strings that cannot be read, or not at once.
 # limit: 240
+# beside others
 . "$LIVE/lib.sh"
 program values args || exit 0
 values=$PROGRAMS/values

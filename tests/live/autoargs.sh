@@ -1,6 +1,7 @@
 # autoargs.sh - --auto-args and --srcline: what is shown is what the program says of its own calls, or less, as gcc,
 # clang and rustc build it; as uftrace shows it; library calls without debug information; debug information that lies.
 # limit: 120
+# beside others
 . "$LIVE/lib.sh"
 need python3
 program autoargs || exit 0

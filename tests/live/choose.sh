@@ -1,4 +1,5 @@
 # choose.sh - the functions that options choose are those that uftrace would show.
+# beside others
 . "$LIVE/lib.sh"
 program chain.pg || exit 0
 

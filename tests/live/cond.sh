@@ -1,5 +1,6 @@
 # cond.sh - FUNC@if:argN==V: the calls whose arguments are such, and no others, by every way to probe.
 # limit: 200
+# beside others
 . "$LIVE/lib.sh"
 program cond || exit 0
 

@@ -1,5 +1,6 @@
 # filter.sh - -F, -N and -D: what uftrace records with the same options, or where that drifts, what it shows of all.
 # limit: 400
+# beside others
 . "$LIVE/lib.sh"
 program chain.pg || exit 0
 

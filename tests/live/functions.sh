@@ -1,5 +1,6 @@
 # functions.sh - which functions are recorded, and what is said about those that are not.
 # limit: 180
+# beside others
 . "$LIVE/lib.sh"
 
 record all.data -- "$PROGRAMS/nested" > all.out

@@ -1,5 +1,6 @@
 # held.sh - -t and -C: what uftrace records with the same options, with right times, and nothing else in the rings.
 # limit: 200
+# beside others
 . "$LIVE/lib.sh"
 need python3
 program sleeps.pg || exit 0

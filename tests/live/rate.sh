@@ -1,4 +1,5 @@
 # rate.sh - --rate-limit: what is called too often is shed and counted, all else is whole, and nesting stays right.
+# beside others
 . "$LIVE/lib.sh"
 program hot || exit 0
 

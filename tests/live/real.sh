@@ -1,5 +1,6 @@
 # real.sh - programs as they come: Debian binaries, scripts, a pipeline, a storm of ten thousand processes.
 # limit: 400
+# beside others
 . "$LIVE/lib.sh"
 need sqlite3 python3 git
 unset PYTHONUNBUFFERED

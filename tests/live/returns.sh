@@ -1,6 +1,7 @@
 # returns.sh - return probes are used only in processes all of whose stack walkers are known: programs whose unwinder has
 # no name, lies in a library of their own, or is a run time's, do what they do untraced.
 # limit: 240
+# beside others
 . "$LIVE/lib.sh"
 need python3
 

@@ -1,4 +1,5 @@
 # stack.sh - --max-stack: no more than so many recorded calls are open in a task, as with uftrace, and the others are counted.
+# beside others
 . "$LIVE/lib.sh"
 program chain.pg || exit 0
 program deep || exit 0

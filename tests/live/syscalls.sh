@@ -1,4 +1,5 @@
 # syscalls.sh - system calls as uftrace shows them: names, arguments, results, and every one of them.
+# beside others
 . "$LIVE/lib.sh"
 
 record args.data -- "$PROGRAMS/sysargs" > args.out

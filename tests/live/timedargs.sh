@@ -1,6 +1,7 @@
 # timedargs.sh - -A, -R and --auto-args with -t and -C: the values of those calls that are recorded, as they were when
 # the calls began; as uftrace records them, and as a recording of all calls shows them.
 # limit: 200
+# beside others
 . "$LIVE/lib.sh"
 need python3
 program sleeps.pg || exit 0

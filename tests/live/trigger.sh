@@ -1,4 +1,5 @@
 # trigger.sh - -T: what uftrace records with the same triggers; switching is of one process; finish ends the recording.
+# beside others
 . "$LIVE/lib.sh"
 program chain.pg || exit 0
 program switches || exit 0

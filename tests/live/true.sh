@@ -1,5 +1,6 @@
 # true.sh - every run of /bin/true is recorded whole: the exec, every system call in order, the exit status.
 # limit: 900
+# beside others
 . "$LIVE/lib.sh"
 need strace
 

@@ -1,4 +1,5 @@
 # values.sh - arguments and results that are no plain numbers: floating point, structures, strings of C++.
+# beside others
 . "$LIVE/lib.sh"
 program reals values || exit 0
 reals=$PROGRAMS/reals
