@@ -129,8 +129,10 @@ if command -v runc > /dev/null; then check "a container that runs" container; el
 # Recorder in the cgroup that it records, as in a container or the session of a shell: none of its own processes is recorded.
 itself() {
 	local names
-	inside "$top/a" sh -c '"$0" -q -o itself.data --cgroup "$1" --duration 1s 2> itself.data.err & sleep 0.5
-		"$2"; wait' "$RECORDER" "$group" "$PROGRAMS/nested" > itself.out || { cat itself.data.err; return 1; }
+	: > itself.data.err
+	inside "$top/a" sh -c '"$0" -o itself.data --cgroup "$1" 2> itself.data.err &
+		for i in $(seq 200); do grep -q "^recorder: recording" itself.data.err && break; sleep 0.05; done
+		"$2"; kill $!; wait $!' "$RECORDER" "$group" "$PROGRAMS/nested" > itself.out || { cat itself.data.err; return 1; }
 	uftrace_accepts itself.data || return
 	names=$(uf report --no-pager -d itself.data --task)
 	grep -qw nested <<< "$names" || { echo "$names"; return 1; }
