@@ -33,7 +33,7 @@
 
 struct known {
 	struct image_id id;		/* as ask_file() tells it, whatever the kernel calls the file */
-	bool		has_functions;	/* it was read as a program, and probed */
+	bool		has_functions;	/* it was read with its functions, and probed */
 	bool		is_mapped;	/* the sources were told of it */
 	bool		forbids_returns;
 };
@@ -49,6 +49,8 @@ struct images {
 	uint32_t	     next_func;
 	bool		     has_owners;	/* probes are met by the process alone that a file was added for */
 	pid_t		     pid;		/* that */
+	bool		     is_ahead;		/* walkers are guarded only, nothing else is probed yet */
+	struct image_id	     program;		/* then: of the process, which is added later */
 };
 
 int images_create(struct images **ret, const struct config *cfg, struct queue *queue)
@@ -417,13 +419,14 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 
 	if (err)
 		return err;
-	if (k->is_mapped)
+	if (k->is_mapped && (k->has_functions || !is_chosen || im->is_ahead))
 		return add_owner(im, p) ?: k->forbids_returns;
 	if (p && probed_is_forgotten(p) && !renew(p)) {
 		warn("'%s' was rewritten, and its old probes stay: who maps it may die of them", path);
 		return 1;
 	}
-	depth = is_chosen ? IMAGE_FUNCTIONS : im->cfg->cuda && cuda_is_driver(path) ? IMAGE_DRIVER : IMAGE_FACTS;
+	depth = is_chosen && !im->is_ahead ? IMAGE_FUNCTIONS : im->cfg->cuda && cuda_is_driver(path) ? IMAGE_DRIVER : IMAGE_FACTS;
+	k->has_functions |= depth == IMAGE_FUNCTIONS;
 	err = read_image(im, &img, proc, fd, path, given ?: &seen, depth);
 	if (err) {
 		detail("returns are not probed where '%s' is mapped: %s", path, strerror(-err));
@@ -431,7 +434,7 @@ static int add_mapped(struct images *im, int proc, int fd, const char *path, con
 		return 1;
 	}
 	img->is_library = true;
-	if (is_chosen) {
+	if (depth == IMAGE_FUNCTIONS) {
 		err = probe_image(im, proc, k, img, fd, probed_file(fd));
 	} else {
 		err = depth == IMAGE_DRIVER ? number_and_tell(im, img) : 0;
@@ -563,6 +566,7 @@ static int add_linker(struct images *im, int proc, const char *path)
 
 static int add_mapping(void *ctx, const struct mapping *m)
 {
+	struct images *im = ctx;
 	__cleanup(close_fd) int fd = mapped_open(m);
 	struct image_id id, seen;
 
@@ -572,12 +576,28 @@ static int add_mapping(void *ctx, const struct mapping *m)
 	}
 	if (ask_file(fd, &seen))
 		return 1;
+	if (im->is_ahead && (!memcmp(&seen, &im->program, sizeof(seen)) || cuda_is_driver(m->path)))
+		return 0;
 	id = (struct image_id){ m->ino, m->dev, seen.gen, seen.size, seen.ctime };
-	return add_mapped(ctx, m->proc, fd, m->path, &id);
+	return add_mapped(im, m->proc, fd, m->path, &id);
 }
 
 int images_look(struct images *im, pid_t pid, int proc)
 {
 	im->pid = pid;
 	return mapped_each(proc, add_mapping, im);
+}
+
+int images_look_ahead(struct images *im, pid_t pid, int proc)
+{
+	__cleanup(close_fd) int fd = openat(proc, "exe", O_RDONLY | O_CLOEXEC);
+	int err = fd < 0 ? 0 : ask_file(fd, &im->program);
+
+	if (fd < 0 || err)
+		return err;
+	im->pid = pid;
+	im->is_ahead = true;
+	err = MIN(mapped_each(proc, add_mapping, im), 0);
+	im->is_ahead = false;
+	return err;
 }

@@ -54,6 +54,12 @@ int  images_add_exe(struct images *im, pid_t pid, int proc, const struct image_i
 int  images_look(struct images *im, pid_t pid, int proc);
 
 /*
+ * The same ahead of images_add_exe(), of all but the program itself: returns of it are probed once the walkers that the
+ * process has mapped are guarded, never before. Chosen libraries get their probes by the looks that follow.
+ */
+int  images_look_ahead(struct images *im, pid_t pid, int proc);
+
+/*
  * From now on who else maps a file does not meet its probes: those that a file is added
  * for, and who has it by a later look, have probes of their own. That ends when a recorded process is to make another,
  * or to exec: images_share(), ahead of that. Returns 0 or a negative errno; nothing is done when it has ended.

@@ -1,11 +1,11 @@
 /*
  * target.c - processes by number: held, probed, marked.
  *
- * The order in which a process becomes recorded: its program is analysed and probed,
- * which hits nobody yet, since BPF asks first whether a task is marked; the writer is
- * told of it and of what it has mapped; its threads are marked; and at last, with its
- * mappings looked at once more, its returns may be probed (bpf/target.bpf.c,
- * returns.bpf.c).
+ * The order in which a process becomes recorded: walkers of the stack that it has
+ * mapped are guarded; its program is analysed and probed, which hits nobody yet, since
+ * BPF asks first whether a task is marked; the writer is told of it and of what it has
+ * mapped; its threads are marked; and at last, with its mappings looked at once more,
+ * its returns may be probed (bpf/target.bpf.c, returns.bpf.c).
  *
  * A child is recorded because its parent is, from the parent's marking on. What a
  * target started between our first look at /proc and its marking is found by a second
@@ -401,6 +401,19 @@ static int probe(struct target *t, struct images *im, size_t first)
 	return err;
 }
 
+/* Where the kernel cannot decide by process whether to probe a return, all are from the first probe on. */
+static int look_ahead(struct target *t, struct images *im, size_t first)
+{
+	int err = 0;
+
+	for (size_t i = first; i < t->count && !err; i++) {
+		__cleanup(close_fd) int proc = process_folder(t->process[i].pidfd);
+
+		err = images_look_ahead(im, t->process[i].pid, proc);
+	}
+	return err;
+}
+
 static int look(struct images *im, const struct process *p)
 {
 	__cleanup(close_fd) int proc = process_folder(p->pidfd);
@@ -475,13 +488,15 @@ static bool may_own(const struct target *t)
 
 static int begin_from(struct target *t, struct recorder_bpf *bpf, struct images *im, size_t first)
 {
-	bool looks = (wants_returns(t->cfg) && t->cfg->returns != RETURNS_NEVER) || wants_libraries(t->cfg);
+	bool returns = wants_returns(t->cfg) && t->cfg->returns != RETURNS_NEVER;
+	bool looks = returns || wants_libraries(t->cfg);
 	int err = 0;
 
 	if (!may_own(t))
 		err = images_share(im);
 	else if (!first)
 		images_own(im);
+	err = err ?: returns ? look_ahead(t, im, first) : 0;
 	err = err ?: probe(t, im, first);
 	err = err ?: choose(t, bpf, first);
 	err = err ?: run_until_done(bpf, TARGET_ANNOUNCE);
