@@ -66,7 +66,8 @@ wait
 # Recorder's helpers become children of the first process: with its tree they are not recorded.
 tree() {
 	local names
-	unshare -pf --mount-proc sh -c '"$0" -q -o tree.data --tree 1 --duration 1s 2> tree.data.err & sleep 0.5; "$1" > tree.out; wait' \
+	unshare -pf --mount-proc sh -c '"$0" -o tree.data --tree 1 --duration 1s 2> tree.data.err &
+		for i in $(seq 100); do grep -q "^recorder: recording" tree.data.err && break; sleep 0.1; done; "$1" > tree.out; wait' \
 		"$outside" "$PROGRAMS/nested" || { cat tree.data.err; return 1; }
 	uftrace_accepts tree.data || return
 	names=$(uf report --no-pager -d tree.data --task)
