@@ -62,8 +62,10 @@ run whole.data --cuda --format raw -- "$PROGRAMS/cumany" 3000
 run lossy.data --cuda --format raw --simulate-drops 5 -- "$PROGRAMS/cumany" 3000
 check "stored and lost are what is stored where nothing is lost" equal "$(cuda_records lossy.data)" "$(cuda_records whole.data)"
 check "each call has its return" [ "$(cuda_records whole.data)" -gt 6000 ]
-run many.data --cuda=launch --format raw -- "$PROGRAMS/cumany" 60000
-run tiny.data --cuda=launch --format raw -b 64K -- "$PROGRAMS/cumany" 60000
+# The second program launches while recorder stands still.
+stands='"$0" 10; ${1:+kill -STOP $PPID}; "$0" 60000; ${1:+kill -CONT $PPID}; exit 0'
+run many.data --cuda=launch --format raw -- sh -c "$stands" "$PROGRAMS/cumany"
+run tiny.data --cuda=launch --format raw -b 16K -- sh -c "$stands" "$PROGRAMS/cumany" stop
 check "a ring that is too small: stored and lost are what is stored in a large one" equal "$(cuda_records tiny.data)" "$(cuda_records many.data)"
 check "... and some were lost" [ "$(python3 "$LIVE/rawcount.py" tiny.data/recording.raw | awk '$1 == "lost" { print $6 }')" -gt 0 ]
 check "each launch is met by its return: the same function, the same place on the stack" equal \
