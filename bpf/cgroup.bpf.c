@@ -12,7 +12,6 @@
 #define LEVELS_MAX	256
 
 const volatile __u64 cgroup_ids[CGROUPS_MAX];
-const volatile __u32 own_pid;		/* recorder; what it starts is not meant */
 volatile __u64 cgroup_unnoticed;	/* notices that found no space */
 
 struct {
@@ -64,7 +63,7 @@ int BPF_PROG(cgroup_fork, struct task_struct *parent, struct task_struct *child)
 {
 	if (!recording || my_task() || !child->mm || !is_in_cgroup((__u64)child))
 		return 0;
-	if (number_of((__u64)parent->signal->pids[PIDTYPE_TGID]) != own_pid)
+	if (number_of((__u64)parent->signal->pids[PIDTYPE_TGID]) != own_pid)	/* what recorder starts is not meant */
 		notice(child);
 	return 0;
 }

@@ -13,8 +13,9 @@
 
 #define PID_LEVELS	33	/* MAX_PID_NS_LEVEL and the initial namespace */
 
-/* Set before the load: inode number of recorder's PID namespace. */
+/* Set before the load: inode number of recorder's PID namespace, and recorder's number in it. */
 extern const volatile __u32 own_pid_ns;
+extern const volatile __u32 own_pid;
 
 /* @pid: a struct pid, only read by helpers. 0: it has no number there. */
 static __noinline __u32 number_of(__u64 pid)

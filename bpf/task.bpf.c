@@ -4,11 +4,12 @@
  * Being recorded passes from parent to child here, by the child's own task
  * storage, before the child first runs.
  */
-#include "recorder.bpf.h"
+#include "number.bpf.h"
 #include "path.bpf.h"
 #include "returns.bpf.h"
 
 #define PF_EXITING	0x4
+#define SIGNAL_GROUP_EXIT 0x4
 
 int gate_forked(void);		/* gate.bpf.c */
 
@@ -16,6 +17,7 @@ const volatile bool follow = true;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
 const volatile __u32 own_pid_ns;
+const volatile __u32 own_pid;
 const volatile bool signals_pause;
 const volatile bool callers_wanted;
 volatile __u32 events_switched;
@@ -181,6 +183,16 @@ int BPF_PROG(task_name, struct task_struct *task, const char *comm)
 	return 0;
 }
 
+/*
+ * Recorder ends, killed perhaps: then the kernel lets go of its links one after the other, and of the first not before
+ * all frames whose returns are probed were left in peace for a while, which the probes of the others would not have.
+ */
+static __always_inline void stop_with_recorder(struct task_struct *task)
+{
+	if (task->signal->flags & SIGNAL_GROUP_EXIT && number_of((__u64)task->signal->pids[PIDTYPE_TGID]) == own_pid)
+		recording = false;
+}
+
 /* In wait(2)'s encoding; a process ended as a whole keeps its status in the signal struct. */
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *task)
@@ -189,8 +201,10 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	struct rec_task_exit *r;
 	struct signal_struct *sig;
 
-	if (!t || t->flags & TASK_ARMED)
+	if (!t || t->flags & TASK_ARMED) {
+		stop_with_recorder(task);
 		return 0;
+	}
 	sig = task->signal;
 	if (sig->live.counter == 0)
 		returns_exit();

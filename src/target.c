@@ -333,7 +333,6 @@ void target_plan(const struct target *t, struct recorder_bpf *bpf)
 		return;
 	for (unsigned i = 0; i < t->cgroup_count; i++)
 		bpf->rodata->cgroup_ids[i] = t->cgroup_id[i];
-	bpf->rodata->own_pid = getpid();
 	bpf_program__set_autoload(bpf->progs.cgroup_exec, true);
 	bpf_program__set_autoload(bpf->progs.cgroup_fork, true);
 	bpf_program__set_autoload(bpf->progs.cgroup_move, true);

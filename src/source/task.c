@@ -3,6 +3,7 @@
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "log.h"
@@ -16,6 +17,7 @@ static struct links links;
 static int task_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	bpf->rodata->follow = cfg->follow;
+	bpf->rodata->own_pid = getpid();
 	bpf->rodata->own_pid_ns = process_namespace();
 	if (!bpf->rodata->own_pid_ns)
 		return fail(-errno, "cannot tell which PID namespace this is: /proc/self/ns/pid");

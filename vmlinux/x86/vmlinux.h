@@ -184,6 +184,7 @@ struct signal_struct {
 	atomic_t live;
 	struct pid *pids[4];
 	int group_exit_code;
+	unsigned int flags;
 	struct task_struct *group_exec_task;
 	short int oom_score_adj;
 };
