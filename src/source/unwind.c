@@ -204,7 +204,7 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 		return 0;
 	}
 	unwind.failed = &bpf->bss->unwind_failed;
-	return 0;
+	return keep_link(bpf_program__attach(bpf->progs.gate_fork), NULL);
 }
 
 int unwind_agent_fd(void)

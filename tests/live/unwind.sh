@@ -43,6 +43,23 @@ for with in "" --no-follow; do
 		equal "$(record fork.data $with -- "$PROGRAMS/unwind" forked)" "forked 43"
 done
 
+# A child that throws later: its parent has ended, and with it the recording.
+late() {
+	local out=$1 i; shift
+	for ((i = 0; i < 100; i++)); do [ "$(tail -n 1 "$out")" = "$*" ] && return; sleep 0.1; done
+	cat "$out"
+	return 1
+}
+record orphan.data --no-follow -- "$PROGRAMS/unwind" orphaned > orphaned.out
+check "so it does long after the recording" late orphaned.out orphaned 43
+rm -f bereaved.out
+"$RECORDER" -o bereaved.data -- "$PROGRAMS/unwind" bereaved > bereaved.out 2> /dev/null &
+pid=$!
+for ((i = 0; i < 100; i++)); do [ -s bereaved.out ] && break; sleep 0.1; done
+kill -9 $pid
+wait $pid 2> /dev/null
+check "... and when it is forked after recorder was killed" late bereaved.out bereaved 43
+
 # Six that want the two or more CPUs at once, four of them throwing.
 busy=()
 for i in 1 2; do

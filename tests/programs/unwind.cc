@@ -230,6 +230,31 @@ PROBED int child_throws(int n)
 	}
 }
 
+// The child throws when its parent has ended, and recorder too; with @above its parent forks when that has died.
+PROBED int outlive(int n, pid_t above)
+{
+	if (n > 0) {
+		n = outlive(n - 1, above);
+		KEEP_FRAME();
+		return n;
+	}
+	while (getppid() == above)
+		usleep(10000);
+	if (fork() > 0)
+		_exit(0);
+	sleep(4);
+	throw 42;
+}
+
+PROBED int orphan_throws(int n, pid_t above)
+{
+	try {
+		return outlive(n, above);
+	} catch (int e) {
+		return leaf(e);
+	}
+}
+
 PROBED long storm(long n)
 {
 	long r = 0;
@@ -260,6 +285,15 @@ static long signals(long n) { return signalled(n); }
 static long thread_exit(long n) { return in_thread(leave, &n, false); }
 static long cancelled(long) { return in_thread(wait_for_cancel, nullptr, true); }
 static long forked(long n) { return child_throws(n); }
+static long orphaned(long n) { return orphan_throws(n, 0); }
+
+static long bereaved(long n)
+{
+	std::puts("bereaved begins");
+	std::fflush(stdout);
+	return orphan_throws(n, getppid());
+}
+
 static long one_thread(long n) { return storm(n * 10); }
 
 static long high(long)
@@ -287,6 +321,7 @@ static const struct {
 	{ "deep", deep }, { "nested", nested }, { "destructor", destructor }, { "backtraces", backtraces },
 	{ "signals", signals }, { "high", high }, { "thread_exit", thread_exit }, { "cancelled", cancelled },
 	{ "forked", forked }, { "storm", one_thread }, { "thread_storm", thread_storm }, { "forever", forever },
+	{ "orphaned", orphaned }, { "bereaved", bereaved },
 };
 
 int main(int argc, char **argv)
@@ -297,10 +332,13 @@ int main(int argc, char **argv)
 	act.sa_handler = on_signal;
 	act.sa_flags = SA_ONSTACK;
 	sigaction(SIGUSR1, &act, nullptr);
-	for (const auto &c : cases)
-		if (argc > 1 ? !std::strcmp(c.name, argv[1]) : c.run != forever) {
-			std::printf("%s %ld\n", c.name, c.run(argc > 2 ? std::atol(argv[2]) : 5));
-			std::fflush(stdout);
-		}
+	for (const auto &c : cases) {
+		if (argc == 1 && c.run == forever)
+			break;			// this and what follows does not end by itself
+		if (argc > 1 && std::strcmp(c.name, argv[1]))
+			continue;
+		std::printf("%s %ld\n", c.name, c.run(argc > 2 ? std::atol(argv[2]) : 5));
+		std::fflush(stdout);
+	}
 	return 0;
 }
