@@ -3,9 +3,15 @@
  */
 #include <bpf/libbpf.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "base.h"
+#include "clock.h"
 #include "log.h"
 #include "source/links.h"
 
@@ -51,13 +57,31 @@ int links_attach_loaded(struct links *l, struct bpf_program *prog)
 }
 
 /*
- * The kernel waits for a grace period, a twentieth of a second, for each link that
- * is let go. Let go by a thread each, they wait together.
+ * The kernel waits, for each link that is let go, until nobody can be in its probes any more: a twentieth of a second, and
+ * on and on while any task, another recorder's perhaps, has a return probe open and meets more of them. Who waits cannot
+ * be killed, and its process does not end. So that is left to a process which has nothing but the links: it closes them
+ * by a thread each, which wait together, and need not end before recorder.
  */
+#define GOING_MS	1000	/* that recorder waits for them */
+
+struct going {
+	pid_t pid;
+	int   pidfd;
+};
+
 static struct {
-	pthread_t *thread;
-	size_t	   count, room;
+	int	     *fd;		/* to be given to the next such process */
+	size_t	      count, room;
+	struct going *process;
+	size_t	      process_count, process_room;
 } going;
+
+static void close_all(void)
+{
+	for (size_t i = 0; i < going.count; i++)
+		close(going.fd[i]);
+	going.count = 0;
+}
 
 static void *let_go(void *ctx)
 {
@@ -65,15 +89,65 @@ static void *let_go(void *ctx)
 	return NULL;
 }
 
-static void close_later(int fd)
+static int by_value(const void *a, const void *b)
 {
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Whoever reads what recorder writes waits for its end, not for that of this process. */
+static void close_others(void)
+{
+	int first = 0;
+
+	qsort(going.fd, going.count, sizeof(*going.fd), by_value);
+	for (size_t i = 0; i < going.count; i++) {
+		if (going.fd[i] > first)
+			close_range(first, going.fd[i] - 1, 0);
+		first = going.fd[i] + 1;
+	}
+	close_range(first, ~0u, 0);
+}
+
+static void going_main(void)
+{
+	sigset_t all;
 	pthread_t t;
 
-	if (grow(&going.thread, &going.room, going.count, sizeof(t)) ||
-	    pthread_create(&t, NULL, let_go, (void *)(intptr_t)fd))
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	prctl(PR_SET_NAME, "recorder-links");
+	close_others();
+	for (size_t i = 0; i < going.count; i++)
+		if (pthread_create(&t, NULL, let_go, (void *)(intptr_t)going.fd[i]))
+			close(going.fd[i]);
+	pthread_exit(NULL);		/* the process ends with the last of them */
+}
+
+static void start_going(void)
+{
+	struct going new;
+
+	if (!going.count || grow(&going.process, &going.process_room, going.process_count, sizeof(new)))
+		return;
+	new.pid = fork();
+	if (new.pid == 0)
+		going_main();
+	close_all();
+	if (new.pid < 0)
+		return;
+	new.pidfd = syscall(SYS_pidfd_open, new.pid, 0);
+	going.process[going.process_count++] = new;
+}
+
+static void close_later(int fd)
+{
+	if (fd < 0)
+		return;
+	if (grow(&going.fd, &going.room, going.count, sizeof(fd)))
 		close(fd);
 	else
-		going.thread[going.count++] = t;
+		going.fd[going.count++] = fd;
 }
 
 /* What libbpf made is undone by it, but for the last of its file descriptors. */
@@ -105,6 +179,7 @@ void links_let_go(struct links *l, const struct probed *file)
 		else
 			l->link[left++] = l->link[i];
 	l->count = left;
+	start_going();
 }
 
 void links_release(struct links *l)
@@ -117,8 +192,21 @@ void links_release(struct links *l)
 
 void links_wait(void)
 {
-	while (going.count)
-		pthread_join(going.thread[--going.count], NULL);
-	free(TAKE(going.thread));
-	going.room = 0;
+	uint64_t until = clock_now() + GOING_MS * 1000000ull;
+	unsigned left = 0;
+
+	start_going();
+	close_all();
+	for (size_t i = 0; i < going.process_count; i++) {
+		struct going *g = &going.process[i];
+		struct pollfd end = { .fd = g->pidfd, .events = POLLIN };
+		int64_t ms = (int64_t)(until - clock_now()) / 1000000;
+
+		left += poll(&end, 1, MAX(ms, 0)) <= 0;
+		close_fd(&g->pidfd);
+		waitpid(g->pid, NULL, WNOHANG);
+	}
+	if (left)
+		detail("the kernel is not done with the probes yet: somebody else's returns are probed, and it waits for those");
+	going.process_count = 0;
 }
