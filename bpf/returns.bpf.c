@@ -16,6 +16,7 @@
 const volatile __u32 returns_when;
 const volatile bool cuda_wanted;
 volatile __u64 returns_epoch = 1;
+volatile bool returns_rest;		/* none is probed for now: src/source/grace.c */
 volatile __u64 returns_unseen;		/* processes that ended, or exec'd, with files mapped that nobody has looked at */
 
 /* Files with code that were looked at. The value: a process that maps it may have its returns probed. */
@@ -64,7 +65,7 @@ __noinline int returns_refresh(struct task_state *t)
 
 	if (!t)
 		return 0;
-	t->returns_probed = p && p->returns_probed;
+	t->returns_probed = p && p->returns_probed && !returns_rest;
 	t->returns_epoch = epoch;
 	return 0;
 }

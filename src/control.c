@@ -12,6 +12,7 @@
 #include "control.h"
 #include "flow/writer.h"
 #include "gate.h"
+#include "grace.h"
 #include "images.h"
 #include "kernel.h"
 #include "launch.h"
@@ -197,6 +198,13 @@ static int on_agent_gone(struct loop *l, int fd)
 	return 0;
 }
 
+static int on_grace(struct loop *l, int fd)
+{
+	(void)l, (void)fd;
+	grace_turn();
+	return 0;
+}
+
 /* What the loop waits for. */
 struct watch {
 	int   fd;
@@ -251,6 +259,7 @@ int control_run(const struct control_args *args, bool *ended)
 		{ gate_fd(), on_gate },
 		{ images_rewritten_fd(), on_rewritten },
 		{ unwind_agent_fd(), on_agent_gone },
+		{ grace_fd(), on_grace },
 	};
 	int err = epoll < 0 ? -errno : watch_all(epoll, watch, ARRAY_SIZE(watch));
 

@@ -27,5 +27,6 @@ const struct source_ops *const sources[] = {
 	&source_cuda,
 	&source_gputime,
 	&source_gate,		/* a file is known when all else is attached to it */
+	&source_grace,
 	NULL
 };
