@@ -222,6 +222,20 @@ static __noinline __u32 gate_wait(struct gate_slot *s, __u64 timeout)
 	return state;
 }
 
+/*
+ * Write them from here. It fails where the page is not the task's own yet, as a forked child's is not before it writes
+ * there: nothing can be brought in meanwhile. What was written then stands as the agent finds it.
+ */
+static __always_inline bool write_here(struct gate_slot *s)
+{
+	for (__u32 i = 0; i < GATE_FRAMES && i < s->count; i++) {
+		if (bpf_probe_write_user((void *)s->word[i].addr, &s->word[i].value, sizeof(__u64)))
+			return false;
+		s->word[i].have = s->word[i].value;
+	}
+	return true;
+}
+
 /* Have the slot's words written into the current task; the slot is free afterwards. */
 static __noinline bool write_words(__u32 at)
 {
@@ -229,9 +243,7 @@ static __noinline bool write_words(__u32 at)
 
 	if (!s)
 		return false;
-	if (gate_can_write) {
-		for (__u32 i = 0; i < GATE_FRAMES && i < s->count; i++)
-			bpf_probe_write_user((void *)s->word[i].addr, &s->word[i].value, sizeof(__u64));
+	if (gate_can_write && write_here(s)) {
 		gate_move(s, GATE_TAKEN, GATE_FREE);
 		return true;
 	}

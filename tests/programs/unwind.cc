@@ -203,16 +203,18 @@ static int in_thread(void *(*run)(void *), void *arg, bool cancel)
 	return result == arg || result == PTHREAD_CANCELED;
 }
 
-// The child throws over frames that were probed in its parent.
+// The child throws over frames that were probed in its parent, each in a page that it has not written.
 PROBED int fork_from(int n)
 {
+	volatile char page[4096];
 	pid_t pid;
 	int status;
 
 	if (n > 0) {
+		page[0] = 0;
 		n = fork_from(n - 1);
 		KEEP_FRAME();
-		return n;
+		return n + page[0];
 	}
 	pid = fork();
 	if (pid == 0)
