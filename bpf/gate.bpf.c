@@ -23,8 +23,8 @@
  * Find eligible subprogs for private stack support"). While a task waits here,
  * another may enter the same program on the same CPU; they would write over each
  * other's variables, pointers among them, and the kernel would oops. So what
- * lasts is kept in the slot, and src/source/unwind.c asks the verifier how
- * much stack there is before it attaches anything.
+ * lasts is kept in the slot, and src/source/ownstack.c reads how much stack
+ * there is out of the instructions before anything is attached.
  */
 #include "recorder.bpf.h"
 #include "gate.h"

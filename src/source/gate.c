@@ -67,7 +67,6 @@ static bool is_wanted(const struct config *cfg)
 static void plan_program(struct bpf_program *prog)
 {
 	bpf_program__set_autoload(prog, true);
-	ownstack_ask(prog);
 	if (kernel_has(HAVE_UPROBE_MULTI))
 		bpf_program__set_expected_attach_type(prog, BPFLINK_UPROBE_MULTI);
 }

@@ -186,7 +186,6 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_program__set_autoload(bpf->progs.gate_fork, true);
 	for (size_t i = 0; i < ARRAY_SIZE(progs); i++) {
 		bpf_program__set_autoload(progs[i], true);
-		ownstack_ask(progs[i]);
 		bpf_program__set_expected_attach_type(progs[i], multi ? BPFLINK_UPROBE_MULTI : 0);
 	}
 	return 0;

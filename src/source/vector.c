@@ -46,8 +46,6 @@ static int vector_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	if (!wants_values(cfg) || (!cfg->auto_args && !argspecs_have_vectors(&cfg->args)))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(sleepers); i++)
-		ownstack_ask(bpf_object__find_program_by_name(bpf->obj, sleepers[i]));
 	vector.bpf = bpf;
 	return 0;
 }
