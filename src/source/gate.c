@@ -52,6 +52,7 @@ static struct {
 	unsigned	    fork_files;
 	gate_fn		    fn;		/* during gate_serve() */
 	void		   *fn_ctx;
+	bool		    at_forks;	/* are there gates at fork() and its like */
 	bool		    is_shut;	/* nobody waits any more */
 	bool		    is_blind;	/* said that /proc does not show who waits */
 	uint64_t	    late;	/* execs that were not served in time */
@@ -323,7 +324,7 @@ static void gate_at_fork_calls(int fd, const char *path)
 	unsigned set = 0;
 	uint64_t offset;
 
-	if (!ownstack_has(gate.bpf->progs.fork_call) || gate.fork_files == FILES_MAX)
+	if (!gate.at_forks || gate.fork_files == FILES_MAX)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(forks); i++) {
 		if (library_symbol(fd, forks[i], &offset))
@@ -401,9 +402,15 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	void *p;
 
-	if (!is_wanted(cfg) || !ownstack_has(bpf->progs.exec_gate) || !ownstack_has(bpf->progs.exec_call) ||
-	    !ownstack_has(bpf->progs.maps_gate))
+	if (!is_wanted(cfg))
 		return 0;
+	if (!ownstack_has(bpf->progs.exec_gate) || !ownstack_has(bpf->progs.exec_call) || !ownstack_has(bpf->progs.maps_gate)) {
+		warn("nobody waits until a file is probed, first calls may be missed: the programs that gate have too much stack");
+		return 0;
+	}
+	gate.at_forks = bpf_program__autoload(bpf->progs.fork_call) && ownstack_has(bpf->progs.fork_call);
+	if (bpf_program__autoload(bpf->progs.fork_call) && !gate.at_forks)
+		warn("probes are for everybody's calls: the program that gates fork() has too much stack");
 	p = mmap(NULL, GATE_SLOTS * sizeof(*gate.slot), PROT_READ | PROT_WRITE, MAP_SHARED,
 		 bpf_map__fd(bpf->maps.gate_slots), 0);
 	if (p == MAP_FAILED)

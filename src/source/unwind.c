@@ -198,7 +198,7 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (err || unwind.is_off)
 		return err;
 	if (!ownstack_has(bpf->progs.unwind_begin) || !ownstack_has(bpf->progs.unwind_end)) {
-		warn("returns are not probed: the programs that unwinding needs were built with too much stack");
+		warn("returns are not probed: the programs that unwinding needs have too much stack");
 		unwind.is_off = true;
 		return 0;
 	}

@@ -138,16 +138,27 @@ static bool stacks_are_small(const struct recorder_bpf *bpf)
 	return true;
 }
 
+/* NULL: they can be read. What filters takes much stack. */
+static const char *why_not(const struct recorder_bpf *bpf, const struct config *cfg)
+{
+	if (!kernel_has(HAVE_VECTOR_REGISTERS))
+		return "this kernel does not let them be read";
+	if (stacks_are_small(bpf))
+		return NULL;
+	return filter_in_kernel(cfg) ? "they are not read together with filters" : "the programs that read them have too much stack";
+}
+
 static int vector_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	unsigned cpus = libbpf_num_possible_cpus();
+	const char *why;
 	int err = 0;
 
 	if (!vector.bpf)
 		return 0;
-	if (!kernel_has(HAVE_VECTOR_REGISTERS) || !stacks_are_small(bpf)) {
-		warn("floating-point arguments and results are shown as nan: %s",
-		     filter_in_kernel(cfg) ? "they are not read together with filters" : "this kernel does not let them be read");
+	why = why_not(bpf, cfg);
+	if (why) {
+		warn("floating-point arguments and results are shown as nan: %s", why);
 		return 0;
 	}
 	vector.stop = eventfd(0, EFD_CLOEXEC);
