@@ -62,6 +62,7 @@ struct recording {
 	struct drain	    *drain;
 	struct writer	    *writer;
 	struct tracker_counts counts;
+	uint64_t	     garbled;	/* of what was lost: records that did not come as they were written */
 	int		     written;	/* 0, or why a format stopped before the end */
 	bool		     has_ended;	/* the command did, and its status is known */
 	int		     exit_status;	/* when the command could not be run */
@@ -393,7 +394,7 @@ static int recording_end(struct recording *r, int err)
 	}
 	if (r->drain) {
 		stop_sources(r);
-		drain_finish(TAKE(r->drain));
+		r->garbled = drain_finish(TAKE(r->drain));
 	}
 	r->written = writer_finish(TAKE(r->writer), &r->counts);
 	r->written = seal_raw(r) ?: r->written;
@@ -465,6 +466,8 @@ static void say_loss(const struct recording *r)
 	snprintf(help, sizeof(help), "larger rings help: -b %zuM", MAX(r->cfg->ring_bytes >> 19, (size_t)1));
 	say("lost: %lu function, %lu syscall, %lu task%s records; %s", lost[CLASS_FUNCTION], lost[CLASS_SYSCALL],
 	    lost[CLASS_TASK], others, r->cfg->replay ? "when it was recorded" : help);
+	if (r->garbled)
+		say("  %lu of them were garbled in the rings that the kernel writes", r->garbled);
 }
 
 /* From recorder's start to now, the CPU and the time alike: set-up and letting go cost, too. */

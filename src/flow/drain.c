@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "flow/drain.h"
 #include "flow/round.h"
+#include "flow/taken.h"
 #include "record.h"
 
 #define SLEEP_MIN_MS	5
@@ -34,19 +35,17 @@ struct drain {
 	struct ring_buffer **ring;
 	struct tally	   *tally, *seen;	/* one per CPU: as just read, as last reported */
 	struct round	   *round;		/* being filled */
-	struct chunk	   *chunk;
+	struct tally	   *garbled;		/* one per CPU: records that came so, not reported yet */
+	uint64_t	    garbled_in_all;	/* reported */
+	struct chunk	   *chunk;		/* being filled, by ... */
+	unsigned	    cpu;
 };
 
 static int take_record(void *ctx, void *data, size_t len)
 {
 	struct drain *d = ctx;
-	void *at = chunk_add(d->chunk, len);
 
-	if (!at)
-		return -ENOMEM;
-	memcpy(at, data, len);
-	chunk_note(d->chunk, ((struct rec_hdr *)at)->time);
-	return 0;
+	return taken_sample(d->chunk, data, len, d->garbled[d->cpu].lost);
 }
 
 static struct calls_head *calls_of(const struct drain *d, unsigned cpu)
@@ -56,57 +55,37 @@ static struct calls_head *calls_of(const struct drain *d, unsigned cpu)
 	return (void *)((char *)d->args.calls + cpu * bytes);
 }
 
-/*
- * Copy the records from slot @at on that are whole, of @most slots. One that is not is being written: those behind
- * it wait. The second slot of a record is whole when the first is. Returns how many slots, in @records what they hold.
- */
-static uint32_t copy_whole(struct chunk *c, struct rec_func *to, const struct rec_func *slot, uint64_t mask,
-			   uint64_t at, uint32_t most, uint32_t *records)
+/* What @cpu has lost since that was last reported; false: nothing. */
+static bool has_lost(const struct drain *d, unsigned cpu, uint64_t *count)
 {
-	uint32_t n = 0;
+	bool any = false;
 
-	for (*records = 0; n < most; ++*records) {
-		const struct rec_func *r = &slot[(at + n) & mask];
-
-		if (__atomic_load_n(&r->commit, __ATOMIC_ACQUIRE) != (uint32_t)(at + n + 1))
-			break;
-		chunk_note(c, r->hdr.time);
-		to[n++] = *r;
-		if (r->hdr.size > sizeof(*r) && n < most) {
-			to[n] = slot[(at + n) & mask];
-			n++;
-		}
+	for (int i = 0; i < REC_CLASSES; i++) {
+		count[i] = d->tally[cpu].lost[i] - d->seen[cpu].lost[i] + d->garbled[cpu].lost[i];
+		any |= count[i] != 0;
 	}
-	return n;
+	return any;
 }
 
-/* What is in the ring of function records of @cpu, at most once round its ring. */
-static void take_calls(struct drain *d, unsigned cpu, struct chunk *c)
+static void note_reported(struct drain *d, unsigned cpu)
 {
-	struct calls_head *ring = calls_of(d, cpu);
-	const struct rec_func *slot = (const void *)(ring + 1);
-	uint64_t at = ring->tail, end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-	uint32_t most = MIN(end - at, d->args.calls_slots), n, records;
-	struct rec_func *to = chunk_add_many(c, most * sizeof(*to), most);
-
-	if (!to)
-		return;				/* no memory now: they stay in their ring */
-	n = copy_whole(c, to, slot, d->args.calls_slots - 1, at, most, &records);
-	chunk_cut(c, (most - n) * sizeof(*to), most - records);
-	__atomic_store_n(&ring->tail, at + n, __ATOMIC_RELEASE);
+	for (int i = 0; i < REC_CLASSES; i++)
+		d->garbled_in_all += d->garbled[cpu].lost[i];
+	d->garbled[cpu] = (struct tally){};
+	d->seen[cpu] = d->tally[cpu];
 }
 
 /* A LOST record for each CPU whose counts have grown. */
 static void report_losses(struct drain *d)
 {
+	uint64_t count[REC_CLASSES];
 	uint32_t zero = 0;
 
-	if (bpf_map_lookup_elem(d->args.tallies_fd, &zero, d->tally))
-		return;
+	(void)bpf_map_lookup_elem(d->args.tallies_fd, &zero, d->tally);	/* on failure they stay as they are */
 	for (unsigned cpu = 0; cpu < d->args.ring_count; cpu++) {
 		struct rec_lost *r;
 
-		if (!memcmp(&d->tally[cpu], &d->seen[cpu], sizeof(d->seen[cpu])))
+		if (!has_lost(d, cpu, count))
 			continue;
 		r = chunk_add(&d->round->chunk[cpu], sizeof(*r));
 		if (!r)
@@ -114,9 +93,8 @@ static void report_losses(struct drain *d)
 		memset(r, 0, sizeof(*r));
 		r->hdr = (struct rec_hdr){ .time = clock_now(), .kind = REC_LOST, .size = sizeof(*r), .cpu = cpu };
 		chunk_note(&d->round->chunk[cpu], r->hdr.time);
-		for (int i = 0; i < REC_CLASSES; i++)
-			r->count[i] = d->tally[cpu].lost[i] - d->seen[cpu].lost[i];
-		d->seen[cpu] = d->tally[cpu];
+		memcpy(r->count, count, sizeof(count));
+		note_reported(d, cpu);
 	}
 }
 
@@ -131,13 +109,14 @@ static size_t drain_once(struct drain *d, bool is_last)
 	d->round->instant = clock_now();
 	d->round->last = is_last;
 	for (unsigned i = 0; i < d->args.ring_count; i++) {
+		d->cpu = i;
 		d->chunk = &d->round->chunk[i];
 		if (d->ring[i])
 			(void)ring_buffer__consume(d->ring[i]);
 		most = MAX(most, d->chunk->len);
 		d->chunk = &d->round->chunk[d->args.ring_count + i];
 		if (d->args.calls)
-			take_calls(d, i, d->chunk);
+			taken_calls(d->chunk, calls_of(d, i), d->args.calls_slots, d->garbled[i].lost);
 		most = MAX(most, d->chunk->len);
 	}
 	report_losses(d);
@@ -179,6 +158,7 @@ static void drain_free(struct drain *d)
 	free(d->ring);
 	free(d->tally);
 	free(d->seen);
+	free(d->garbled);
 	free(d);
 }
 
@@ -194,7 +174,8 @@ int drain_start(struct drain **ret, const struct drain_args *args)
 	d->ring = calloc(args->ring_count, sizeof(*d->ring));
 	d->tally = calloc(cpus, sizeof(*d->tally));
 	d->seen = calloc(cpus, sizeof(*d->seen));
-	if (!d->ring || !d->tally || !d->seen)
+	d->garbled = calloc(args->ring_count, sizeof(*d->garbled));
+	if (!d->ring || !d->tally || !d->seen || !d->garbled)
 		goto out;
 	for (unsigned i = 0; args->ring_fd && i < args->ring_count; i++) {
 		d->ring[i] = ring_buffer__new(args->ring_fd[i], take_record, d, NULL);
@@ -211,11 +192,15 @@ out:
 	return err;
 }
 
-void drain_finish(struct drain *d)
+uint64_t drain_finish(struct drain *d)
 {
+	uint64_t garbled;
+
 	if (!d)
-		return;
+		return 0;
 	d->stop = true;
 	pthread_join(d->thread, NULL);
+	garbled = d->garbled_in_all;
 	drain_free(d);
+	return garbled;
 }

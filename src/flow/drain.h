@@ -27,7 +27,10 @@ struct drain_args {
 
 int  drain_start(struct drain **ret, const struct drain_args *args);
 
-/* One last round, pushed with its last mark; then the thread ends. Frees @d. */
-void drain_finish(struct drain *d);
+/*
+ * One last round, pushed with its last mark; then the thread ends. Frees @d. Returns how many records were garbled,
+ * which were left out and are among those told of as lost.
+ */
+uint64_t drain_finish(struct drain *d);
 
 #endif

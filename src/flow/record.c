@@ -1,5 +1,5 @@
 /*
- * record.c - the record table, and the check of records that come from a file.
+ * record.c - the record table, and the check of records, of a file or of a ring.
  */
 #include "base.h"
 #include "cuda.h"

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "flow/drain.h"
 #include "flow/round.h"
+#include "flow/taken.h"
 #include "record.h"
 #include "test.h"
 
@@ -285,6 +286,125 @@ TEST(rings_are_left_alone_while_the_queue_is_full)
 	close_tap(&t, 0);
 	CHECK_INT(t.taken[0], SLOTS);
 	free(t.memory);
+}
+
+/* ---- records that are garbled ---- */
+
+static void garble(struct tap *t, unsigned cpu, uint64_t n, uint16_t kind, uint16_t size)
+{
+	slot(t, cpu, n)->hdr.kind = kind;
+	slot(t, cpu, n)->hdr.size = size;
+}
+
+/* The kinds of the function records of CPU 0, a digit each; other kinds are 9. What was lost comes into @lost. */
+static const char *kinds_taken(const struct round *r, struct rec_lost *lost)
+{
+	static char kinds[64];
+	const struct chunk *c = &r->chunk[CPUS];
+	size_t at = 0, n = 0;
+
+	for (; at < c->len; at += ((const struct rec_hdr *)(c->data + at))->size)
+		kinds[n++] = '0' + MIN(((const struct rec_hdr *)(c->data + at))->kind, 9);
+	kinds[n] = '\0';
+	CHECK_INT(at, c->len);
+	CHECK_INT(n, c->count);
+	if (r->chunk[0].count)
+		*lost = *(const struct rec_lost *)r->chunk[0].data;
+	return kinds;
+}
+
+/* A ring with six entries, of which the third is made to say @kind and @size; how it comes out. */
+static const char *taken_with(uint16_t kind, uint16_t size, struct rec_lost *lost)
+{
+	const char *kinds;
+	struct round *r;
+	struct tap t;
+
+	*lost = (struct rec_lost){};
+	set_tap(&t, SLOTS, 0);
+	fill(&t, 0, 6);
+	garble(&t, 0, 2, kind, size);
+	open_tap(&t);
+	r = queue_pop(t.queue, 5000);
+	CHECK(r != NULL);
+	kinds = kinds_taken(r, lost);
+	CHECK_INT(ring(&t, 0)->tail, 6);
+	t.is_last = r->last;
+	round_destroy(r);
+	CHECK_INT(drain_finish(TAKE(t.drain)), lost->hdr.kind ? 1 : 0);
+	queue_destroy(t.queue);
+	free(t.memory);
+	return kinds;
+}
+
+TEST(a_function_record_that_is_garbled_is_left_out_and_counted_as_lost)
+{
+	struct rec_lost lost;
+
+	CHECK_STR(taken_with(REC_FUNC_ENTRY, sizeof(struct rec_func), &lost), "888888");
+	CHECK_INT(lost.hdr.kind, 0);
+	CHECK_STR(taken_with(REC_KINDS, sizeof(struct rec_func), &lost), "88888");
+	CHECK_INT(lost.hdr.kind, REC_LOST);
+	CHECK_INT(lost.count[CLASS_TASK], 1);		/* nobody knows what it was */
+	CHECK_STR(taken_with(REC_NONE, sizeof(struct rec_func), &lost), "88888");
+	CHECK_STR(taken_with(REC_FUNC_ENTRY, 0, &lost), "88888");
+	CHECK_INT(lost.count[CLASS_FUNCTION], 1);
+	CHECK_INT(lost.count[CLASS_TASK], 0);
+	CHECK_STR(taken_with(REC_FUNC_ENTRY, sizeof(struct rec_func) - 8, &lost), "88888");
+	CHECK_STR(taken_with(REC_SYS_ENTER, sizeof(struct rec_func), &lost), "88888");	/* one of those has 80 bytes or more */
+	CHECK_INT(lost.count[CLASS_SYSCALL], 1);
+	CHECK_STR(taken_with(REC_FUNC_ENTRY, 0xfff8, &lost), "8888");		/* two slots, it seems, are all that it can have */
+	CHECK_INT(lost.count[CLASS_FUNCTION], 1);
+}
+
+TEST(a_function_record_that_says_it_goes_beyond_the_last_is_garbled)
+{
+	struct rec_lost lost = {};
+	struct round *r;
+	struct tap t;
+
+	set_tap(&t, SLOTS, 0);
+	fill(&t, 0, 3);
+	garble(&t, 0, 2, REC_CUDA_LAUNCH, sizeof(struct rec_cuda_launch));
+	open_tap(&t);
+	r = queue_pop(t.queue, 5000);
+	CHECK_STR(kinds_taken(r, &lost), "88");
+	CHECK_INT(lost.count[CLASS_CUDA], 1);
+	round_destroy(r);
+	CHECK_INT(drain_finish(t.drain), 1);
+	queue_destroy(t.queue);
+	free(t.memory);
+}
+
+/* Bytes taken of a sample, a REC_TASK_NAME that says it has @size, @len in the ring. */
+static size_t sample_taken(uint16_t size, size_t len, uint64_t *garbled)
+{
+	struct rec_task_name name = { .hdr = { .time = 7, .kind = REC_TASK_NAME, .size = size } };
+	uint8_t sample[1u << 17] = {};
+	struct chunk c = {};
+
+	memcpy(sample, &name, sizeof(name));
+	CHECK_INT(taken_sample(&c, sample, len, garbled), 0);
+	CHECK_INT(c.count, c.len ? 1 : 0);
+	CHECK_INT(c.latest, c.len ? 7 : 0);
+	free(c.data);
+	return c.len;
+}
+
+TEST(a_sample_is_taken_when_it_is_as_long_as_it_says)
+{
+	const size_t whole = sizeof(struct rec_task_name);
+	uint64_t garbled[REC_CLASSES] = {};
+
+	CHECK_INT(sample_taken(whole, whole, garbled), whole);
+	CHECK_INT(garbled[CLASS_TASK], 0);
+	CHECK_INT(sample_taken(whole, whole + 8, garbled), 0);
+	CHECK_INT(sample_taken(whole + 8, whole, garbled), 0);
+	CHECK_INT(sample_taken(0, whole, garbled), 0);
+	CHECK_INT(sample_taken(16, 16, garbled), 0);
+	CHECK_INT(sample_taken(0, 0, garbled), 0);
+	CHECK_INT(sample_taken(whole, (1u << 16) + whole, garbled), 0);
+	CHECK_INT(garbled[CLASS_TASK], 6);
 }
 
 /* ---- with a writer that does not wait for us ---- */

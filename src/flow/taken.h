@@ -1,0 +1,22 @@
+/*
+ * taken.h - records, taken out of the rings that BPF writes into the chunk of a round.
+ *
+ * What follows believes what a record says of itself. So here each is looked at, a
+ * copy that nobody else can write, and one that is not sane is left out and counted.
+ */
+#ifndef TAKEN_H
+#define TAKEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct calls_head;
+struct chunk;
+
+/* The sample @data of a BPF ring buffer, @len bytes, one record. @garbled: [REC_CLASSES], where one left out is counted. */
+int  taken_sample(struct chunk *c, const void *data, size_t len, uint64_t *garbled);
+
+/* What is in a ring of function records, of @slots slots, at most once round. */
+void taken_calls(struct chunk *c, struct calls_head *ring, uint32_t slots, uint64_t *garbled);
+
+#endif
