@@ -85,9 +85,15 @@ void cuda_processes_destroy(struct cuda_processes *all)
 	free(all);
 }
 
+/* 0, which no handle is, may be the pid of a record that is garbled. */
+static uint64_t place_of(uint32_t pid)
+{
+	return pid + 1ull;
+}
+
 struct cuda_process *cuda_process_find(const struct cuda_processes *all, uint32_t pid)
 {
-	return handles_get(&all->by_pid, pid);
+	return handles_get(&all->by_pid, place_of(pid));
 }
 
 struct cuda_process *cuda_process_make(struct cuda_processes *all, uint32_t pid, uint64_t start)
@@ -100,7 +106,7 @@ struct cuda_process *cuda_process_make(struct cuda_processes *all, uint32_t pid,
 	p->start = start;
 	p->id = ++all->ids;
 	p->of = calloc(1, sizeof(*p->of));
-	if (!p->of || handles_put(&all->by_pid, pid, p)) {
+	if (!p->of || handles_put(&all->by_pid, place_of(pid), p)) {
 		process_free(p);
 		return NULL;
 	}
@@ -115,7 +121,7 @@ void cuda_process_exec(struct cuda_process *p)
 
 void cuda_process_drop(struct cuda_processes *all, struct cuda_process *p)
 {
-	process_free(handles_take(&all->by_pid, p->pid));
+	process_free(handles_take(&all->by_pid, place_of(p->pid)));
 }
 
 struct cuda_process *cuda_process_any(const struct cuda_processes *all)

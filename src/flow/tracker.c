@@ -374,6 +374,31 @@ static int on_task_name(struct tracker *tr, struct task *t, const struct rec_hdr
 	return tell(tr, t, rec);
 }
 
+static bool calls_for(const struct task *t, const struct cuda_process *p)
+{
+	for (unsigned i = 0; i < t->depth; i++)
+		if (t->call[i].cuda && t->call[i].cuda->process == p)
+			return true;
+	return t->gave && t->gave->process == p;
+}
+
+/* The process has ended. Of a task that is thought to be in a call of its driver the end was missed. */
+static int end_cuda(struct tracker *tr, uint32_t pid, const struct rec_hdr *rec)
+{
+	const struct cuda_process *p = cuda_process_find(tr->cuda.of, pid);
+	int err = 0;
+
+	for (size_t i = 0; p && i < TASK_BUCKETS && !err; i++) {
+		for (struct task *t = tr->bucket[i]; t && !err; t = t->next) {
+			if (!calls_for(t, p))
+				continue;
+			err = calls_close_all(&tr->calls, t, rec);
+			cuda_call_free(TAKE(t->gave));
+		}
+	}
+	return err ?: cuda_flow_end(&tr->cuda, pid);
+}
+
 static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	const struct rec_task_exit *r = (const void *)rec;
@@ -382,7 +407,7 @@ static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	err = err ?: tell(tr, t, rec);
 	t->is_gone = true;
 	if (r->last)
-		err = err ?: cuda_flow_end(&tr->cuda, t->pid);
+		err = err ?: end_cuda(tr, t->pid, rec);
 	return err ?: task_end(tr, t);
 }
 

@@ -1,6 +1,8 @@
 /*
  * test_tracker.c - records brought to their place: depth, sessions, tasks.
  */
+#include "cuda.h"
+#include "cuda/process.h"
 #include "function.h"
 #include "stage.h"
 #include "test.h"
@@ -302,6 +304,59 @@ TEST(a_task_nobody_announced_is_made_of_its_first_record)
 	sys_entered(&s, 100, 1);
 	CHECK_STR(told(&s), "session(/launched) task(300:300) 100 sys1{");
 	stage_clear(&s);
+}
+
+static void launched_kernel(struct stage *s, uint64_t time, uint64_t sp)
+{
+	struct rec_cuda_launch *r = record(s, REC_CUDA_LAUNCH, sizeof(*r), time);
+
+	r->func = cuda_find("cuLaunchKernel");
+	r->sp = sp;
+	r->words.kernel = 0x1000;
+	play(s, r);
+}
+
+static void exited_last(struct stage *s, uint64_t time)
+{
+	struct rec_task_exit *r = record(s, REC_TASK_EXIT, sizeof(*r), time);
+
+	r->last = 1;
+	play(s, r);
+}
+
+TEST(calls_of_the_driver_end_with_their_process_in_threads_whose_end_was_missed_too)
+{
+	struct stage s;
+
+	stage_set(&s);
+	forked(&s, 100, 100, 101);
+	s.tid = 101;
+	entered(&s, 110, 0, 0x7000);
+	launched_kernel(&s, 120, 0x6f00);
+	s.tid = 100;
+	exited_last(&s, 130);
+	CHECK_STR(told(&s), "task(100:101) 110 f0{ 130 }! end(100)");
+	s.tid = 101;
+	exited(&s, 140);
+	CHECK_STR(told(&s), "end(101)");
+	stage_clear(&s);
+}
+
+/* There is no such process, but a garbled record may say so. */
+TEST(a_process_that_makes_calls_of_the_driver_is_kept_under_any_number)
+{
+	const uint32_t pids[] = { 0, 1, UINT32_MAX };
+	struct cuda_processes *all;
+
+	CHECK_INT(cuda_processes_create(&all), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++) {
+		struct cuda_process *p = cuda_process_make(all, pids[i], 0);
+
+		CHECK(p && cuda_process_find(all, pids[i]) == p);
+		cuda_process_drop(all, p);
+		CHECK(!cuda_process_find(all, pids[i]));
+	}
+	cuda_processes_destroy(all);
 }
 
 TEST(an_id_used_again_is_another_task)
