@@ -46,4 +46,7 @@ uint32_t process_namespace(void);
 void process_own(pid_t pid);
 bool process_is_ours(pid_t pid);
 
+/* In a helper, just forked: close all descriptors but @keep, @count of them, which is sorted; -1 among them is none. */
+void process_keep_only(int *keep, size_t count);
+
 #endif

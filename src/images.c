@@ -591,9 +591,12 @@ int images_look(struct images *im, pid_t pid, int proc)
 int images_look_ahead(struct images *im, pid_t pid, int proc)
 {
 	__cleanup(close_fd) int fd = openat(proc, "exe", O_RDONLY | O_CLOEXEC);
-	int err = fd < 0 ? 0 : ask_file(fd, &im->program);
+	int err;
 
-	if (fd < 0 || err)
+	if (fd < 0)
+		return 0;
+	err = ask_file(fd, &im->program);
+	if (err)
 		return err;
 	im->pid = pid;
 	im->is_ahead = true;

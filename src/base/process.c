@@ -164,3 +164,21 @@ uint32_t process_namespace(void)
 
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
+
+static int by_value(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+void process_keep_only(int *keep, size_t count)
+{
+	int first = 0;
+
+	qsort(keep, count, sizeof(*keep), by_value);
+	for (size_t i = 0; i < count; i++) {
+		if (keep[i] > first)
+			close_range(first, keep[i] - 1, 0);
+		first = MAX(first, keep[i] + 1);
+	}
+	close_range(first, ~0u, 0);
+}

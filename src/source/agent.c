@@ -231,11 +231,6 @@ static void serve_until_done(struct serving *s)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* Close all that is not ours: another process's pipes must see their end when recorder ends. */
 static void close_others(struct serving *s)
 {
@@ -244,11 +239,7 @@ static void close_others(struct serving *s)
 
 	for (int i = 0; i < 3; i++)
 		dup2(null, i);
-	qsort(keep, ARRAY_SIZE(keep), sizeof(*keep), by_value);
-	for (size_t i = 0; i + 1 < ARRAY_SIZE(keep); i++)
-		if (keep[i] + 1 < keep[i + 1])
-			close_range(keep[i] + 1, keep[i + 1] - 1, 0);
-	close_range(keep[ARRAY_SIZE(keep) - 1] + 1, ~0u, 0);
+	process_keep_only(keep, ARRAY_SIZE(keep));
 }
 
 /* A task that waits spins: run ahead of it, also where it is a real-time one, and be the last to be killed for memory. */

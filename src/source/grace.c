@@ -18,13 +18,14 @@
 
 #define LOOK_NS		(NSEC_PER_SEC / 2)
 #define REST_LOOK_NS	(NSEC_PER_SEC / 50)
-#define REST_NS		(NSEC_PER_SEC / 2)	/* at most */
+#define REST_NS		(NSEC_PER_SEC / 2)	/* at most; then it is not us who is waited for */
 #define GP_RUNS		3ul			/* RCU_SEQ_STATE_MASK: what of grace_seq is not the grace period's number */
 
 static struct {
 	struct recorder_bpf *bpf;
 	int	 timer;
 	uint64_t seq;			/* when it was looked at last */
+	uint64_t vain;			/* that did not move in a whole rest */
 	uint64_t rest_began;		/* 0: there is none */
 	uint64_t rested;		/* ns */
 	unsigned rests;
@@ -76,36 +77,50 @@ int grace_fd(void)
 	return grace.timer;
 }
 
-static void rest(bool begins)
+static void set_rest(bool is_on)
 {
-	uint64_t now = clock_now();
-
-	grace.rests += begins;
-	grace.rested += begins ? 0 : now - grace.rest_began;
-	grace.rest_began = begins ? now : 0;
-	grace.bpf->bss->returns_rest = begins;
+	grace.bpf->bss->returns_rest = is_on;
 	__atomic_fetch_add(&grace.bpf->data->returns_epoch, 1, __ATOMIC_SEQ_CST);
-	every(begins ? REST_LOOK_NS : LOOK_NS);
+	every(is_on ? REST_LOOK_NS : LOOK_NS);
+}
+
+static void begin_rest(void)
+{
+	grace.rest_began = clock_now();
+	grace.rests++;
+	set_rest(true);
+}
+
+static void end_rest(void)
+{
+	grace.rested += clock_now() - grace.rest_began;
+	grace.rest_began = 0;
+	set_rest(false);
 }
 
 void grace_turn(void)
 {
 	uint64_t before = grace.seq, times;
-	bool is_same;
+	bool is_stuck;
 
-	if (read(grace.timer, &times, sizeof(times)) != sizeof(times) || !look(&grace.seq))
+	if (read(grace.timer, &times, sizeof(times)) != sizeof(times))
 		return;
-	is_same = grace.seq & GP_RUNS && (grace.seq | GP_RUNS) == (before | GP_RUNS);
-	if (!grace.rest_began && is_same)
-		rest(true);
-	else if (grace.rest_began && (!is_same || clock_now() - grace.rest_began > REST_NS))
-		rest(false);
+	is_stuck = look(&grace.seq) && grace.seq & GP_RUNS && (grace.seq | GP_RUNS) == (before | GP_RUNS);
+	if (!grace.rest_began) {
+		if (is_stuck && grace.seq != grace.vain)
+			begin_rest();
+	} else if (!is_stuck) {
+		end_rest();
+	} else if (clock_now() - grace.rest_began > REST_NS) {
+		grace.vain = grace.seq;
+		end_rest();
+	}
 }
 
 static void grace_detach(void)
 {
 	if (grace.rest_began)
-		rest(false);
+		end_rest();
 	close_fd(&grace.timer);
 }
 

@@ -13,6 +13,7 @@
 #include "base.h"
 #include "clock.h"
 #include "log.h"
+#include "process.h"
 #include "source/links.h"
 
 static int keep(struct links *l, struct bpf_link *link, int fd, const struct probed *file)
@@ -89,50 +90,40 @@ static void *let_go(void *ctx)
 	return NULL;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
-/* Whoever reads what recorder writes waits for its end, not for that of this process. */
-static void close_others(void)
-{
-	int first = 0;
-
-	qsort(going.fd, going.count, sizeof(*going.fd), by_value);
-	for (size_t i = 0; i < going.count; i++) {
-		if (going.fd[i] > first)
-			close_range(first, going.fd[i] - 1, 0);
-		first = going.fd[i] + 1;
-	}
-	close_range(first, ~0u, 0);
-}
-
-static void going_main(void)
+/* Whoever reads what recorder writes waits for recorder's end, not for that of this process. */
+static void going_main(pthread_t *thread)
 {
 	sigset_t all;
-	pthread_t t;
+	size_t n = 0;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	prctl(PR_SET_NAME, "recorder-links");
-	close_others();
+	process_keep_only(going.fd, going.count);
 	for (size_t i = 0; i < going.count; i++)
-		if (pthread_create(&t, NULL, let_go, (void *)(intptr_t)going.fd[i]))
+		if (pthread_create(&thread[n], NULL, let_go, (void *)(intptr_t)going.fd[i]))
 			close(going.fd[i]);
-	pthread_exit(NULL);		/* the process ends with the last of them */
+		else
+			n++;
+	while (n)
+		pthread_join(thread[--n], NULL);
+	_exit(0);
 }
 
+/* Where no process can be had they are let go here, one after the other. */
 static void start_going(void)
 {
+	__cleanup(free_ptr) pthread_t *thread = calloc(MAX(going.count, (size_t)1), sizeof(*thread));
 	struct going new;
 
-	if (!going.count || grow(&going.process, &going.process_room, going.process_count, sizeof(new)))
+	if (!going.count || !thread || grow(&going.process, &going.process_room, going.process_count, sizeof(new))) {
+		close_all();
 		return;
+	}
 	new.pid = fork();
 	if (new.pid == 0)
-		going_main();
+		going_main(thread);
 	close_all();
 	if (new.pid < 0)
 		return;
@@ -196,7 +187,6 @@ void links_wait(void)
 	unsigned left = 0;
 
 	start_going();
-	close_all();
 	for (size_t i = 0; i < going.process_count; i++) {
 		struct going *g = &going.process[i];
 		struct pollfd end = { .fd = g->pidfd, .events = POLLIN };

@@ -268,7 +268,7 @@ check "so without sessions" left_alone --no-feature uprobe-session
 # What throws, looks at its stack and ends threads does so while it is attached to and let go, again and again. Where the kernel has
 # no sessions its returns are probed from the first probe on.
 thrower() {
-	local rounds=0 status
+	local least=$1 rounds=0 status; shift
 	"$PROGRAMS/steady" $((6 * ${SLOW:-1})) > steady.out 2>&1 &
 	local steady=$!
 	while kill -0 $steady 2>/dev/null && [ $rounds -lt 40 ]; do
@@ -279,11 +279,11 @@ thrower() {
 	status=$?
 	equal $status 0 || { cat steady.out thrower.err; return 1; }
 	equal "$(cat steady.out)" "done" || return
-	[ $rounds -ge 2 ] || { echo "attached $rounds times only"; cat thrower.err; return 1; }
+	[ $rounds -ge $least ] || { echo "attached $rounds times only"; cat thrower.err; return 1; }
 }
-program steady thrower && check "a program that throws all the time is attached to again and again" thrower
-program steady thrower && check "so without sessions" thrower --no-feature uprobe-session
-program steady thrower && check "... and without multi links" thrower --no-feature uprobe-multi
+program steady thrower && check "a program that throws all the time is attached to again and again" thrower 5
+program steady thrower && check "so without sessions" thrower 5 --no-feature uprobe-session
+program steady thrower && check "... and without multi links" thrower 2 --no-feature uprobe-multi
 
 killed() {
 	serve "$PROGRAMS/serves"
