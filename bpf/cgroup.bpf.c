@@ -7,6 +7,7 @@
  * targets (target.bpf.c). Only the fork, the move and the exec ask, so nobody else pays.
  */
 #include "number.bpf.h"
+#include "point.bpf.h"
 #include "cgroup.h"
 
 #define LEVELS_MAX	256
@@ -54,17 +55,17 @@ static __always_inline void notice(struct task_struct *task)
 		__sync_fetch_and_add(&cgroup_unnoticed, 1);
 		return;
 	}
-	*number = number_of((__u64)task->signal->pids[PIDTYPE_TGID]);
+	*number = number_of((__u64)BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 	bpf_ringbuf_submit(number, 0);
 }
 
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(cgroup_fork, struct task_struct *parent, struct task_struct *child)
+/* The current task has made @child, only read by helpers. */
+__noinline int cgroup_forked(__u64 child)
 {
-	if (!recording || my_task() || !child->mm || !is_in_cgroup((__u64)child))
+	if (!recording || my_task() || !BPF_CORE_READ((struct task_struct *)child, mm) || !is_in_cgroup(child))
 		return 0;
-	if (number_of((__u64)parent->signal->pids[PIDTYPE_TGID]) != own_pid)	/* what recorder starts is not meant */
-		notice(child);
+	if (process_number() != own_pid)	/* what recorder starts is not meant */
+		notice((struct task_struct *)child);
 	return 0;
 }
 
@@ -77,8 +78,7 @@ int BPF_PROG(cgroup_move, struct cgroup *to, const char *path, struct task_struc
 }
 
 /* Comes before task_exec(), which tells of it. */
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(cgroup_exec, struct task_struct *task)
+AT_EXEC(cgroup_exec, task, old_tid, filename)
 {
 	if (recording && !my_task() && is_in_cgroup((__u64)task) &&
 	    !bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))

@@ -175,6 +175,12 @@ static __always_inline void all_registers(struct pt_regs *regs, __u64 *reg)
 	reg[15] = regs->r15;
 }
 
+/* By prctl(PR_SET_NAME) or an exec. */
+static __always_inline bool names_itself(__u32 nr, bool compat)
+{
+	return compat ? nr == 172 || nr == 11 || nr == 358 : nr == 157 || nr == 59 || nr == 322;
+}
+
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
@@ -257,6 +263,11 @@ static __always_inline void all_registers(struct pt_regs *regs, __u64 *reg)
 	for (int i = 0; i < 31; i++)
 		reg[i] = regs->user_regs.regs[i];
 	reg[31] = regs->user_regs.sp;
+}
+
+static __always_inline bool names_itself(__u32 nr, bool compat)
+{
+	return compat ? nr == 172 || nr == 11 || nr == 387 : nr == 167 || nr == 221 || nr == 281;
 }
 
 #define NR_EXECVE	221

@@ -10,6 +10,7 @@
  * kernel whose tracepoints can be preempted a second one there is counted as lost.
  */
 #include "path.bpf.h"
+#include "point.bpf.h"
 #include "walk.bpf.h"
 #include "fileplan.h"
 
@@ -386,8 +387,7 @@ static __always_inline void clone_flags(struct file_scratch *s, struct pt_regs *
 	}
 }
 
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(file_exit, struct pt_regs *regs, long ret)
+AT_SYS_EXIT(file_exit, regs, ret)
 {
 	const volatile struct file_plan *p;
 	struct file_scratch *s;
@@ -416,11 +416,10 @@ int BPF_PROG(file_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-/* By clone() or clone3(), not by fork() and vfork(). Comes before task_new(), which tells of the child. */
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(file_clone, struct task_struct *parent, struct task_struct *child)
+/* The current task has made a process, or a thread. Told if by clone() or clone3(), not by fork() or vfork(). */
+__noinline int file_cloned(bool is_process)
 {
-	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct pt_regs *regs = own_regs();
 	const volatile struct file_plan *p = plan_of_file(syscall_nr(regs), in_compat_syscall());
 	struct file_scratch *s;
 	struct task_state *t;
@@ -428,7 +427,7 @@ int BPF_PROG(file_clone, struct task_struct *parent, struct task_struct *child)
 	if (!p || p->op != FILE_CLONE)
 		return 0;
 	t = my_task();
-	if (!t || t->flags & TASK_ARMED || (!follow && child->pid == child->tgid))
+	if (!t || t->flags & TASK_ARMED || (!follow && is_process))
 		return 0;
 	s = file_begin(t, CLASS_SYSCALL);
 	if (!s)
@@ -506,19 +505,18 @@ static __always_inline bool send_exec(struct task_state *t, struct file_scratch 
 			sizeof(s->exec) + sizeof(s->text));
 }
 
-/* Comes after task_exec(), which tells of the exec. */
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(file_exec, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)
+/* Comes after task_exec(), which tells of the exec. @filename, @interp: their addresses in the kernel. */
+static __always_inline int tell_start(struct task_struct *task, __u64 filename, __u64 interp)
 {
 	struct task_state *t = my_task();
 	struct file_scratch *s = t ? file_begin(t, CLASS_TASK) : NULL;
 
 	if (!s)
 		return 0;
-	file_string((__u64)BPF_CORE_READ(bprm, filename), FILE_TEXT_NAME, false);
-	file_string((__u64)BPF_CORE_READ(bprm, interp), FILE_TEXT_INTERP, false);
+	file_string(filename, FILE_TEXT_NAME, false);
+	file_string(interp, FILE_TEXT_INTERP, false);
 	cwd_path(FILE_TEXT_BASE);
-	exec_base((__u64)BPF_CORE_READ(bprm, filename));
+	exec_base(filename);
 	file_path((__u64)BPF_CORE_READ(task, mm, exe_file), FILE_TEXT_PATH);
 	if (file_fds)
 		fds_text(s);
@@ -532,6 +530,47 @@ int BPF_PROG(file_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 	}
 	file_done(s);
 	return 0;
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(file_exec, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)
+{
+	return tell_start(task, kernel_address(bprm->filename), kernel_address(bprm->interp));
+}
+
+/* An exec's perf event does not tell of the interpreter. The one before it does, of whoever may be recorded by then. */
+struct exec_interp {
+	char name[NAME_MAX_READ];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct exec_interp);
+} exec_interps SEC(".maps");
+
+SEC("?tracepoint/sched/sched_prepare_exec")
+int file_interp_perf(struct trace_event_raw_sched_prepare_exec *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct exec_interp *i = recording ? bpf_task_storage_get(&exec_interps, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
+
+	if (i)
+		bpf_probe_read_kernel_str(i->name, sizeof(i->name), (void *)text_of(ctx, ctx->__data_loc_interp));
+	return 1;
+}
+
+SEC("?tracepoint/sched/sched_process_exec")
+int file_exec_perf(struct trace_event_raw_sched_process_exec *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct exec_interp *i = bpf_task_storage_get(&exec_interps, task, NULL, 0);
+
+	tell_start(task, text_of(ctx, ctx->__data_loc_filename), kernel_address(i));
+	if (i)
+		bpf_task_storage_delete(&exec_interps, task);
+	return 1;
 }
 
 char LICENSE[] SEC("license") = "GPL";

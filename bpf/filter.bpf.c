@@ -16,6 +16,7 @@
 #include "filter.bpf.h"
 #include "function.bpf.h"
 #include "held.bpf.h"
+#include "point.bpf.h"
 #include "rate.bpf.h"
 #include "trigger.bpf.h"
 
@@ -26,26 +27,6 @@
 #define FRAME_HOME	8u	/* on the task's home stack */
 #define FRAME_SHOWN	16u	/* its call was recorded */
 #define FRAME_ASKED	32u	/* COOKIE_TRIGGER: its return asks this frame, and no other's, whether it was */
-
-struct frame {
-	__u64	sp;		/* of the call that made it */
-	__u32	func;		/* rec_func.func */
-	__u16	level;		/* recorded calls that are open, with it; counted with --max-stack only */
-	__u8	depth;		/* left for what it calls */
-	__u8	flags;		/* FRAME_* */
-};
-
-struct frames {
-	__u64	     count;
-	struct frame frame[FILTER_FRAMES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct frames);
-} filter_frames SEC(".maps");
 
 #define NO_LIMIT	0xffu
 #define NO_LEVELS	0xffffu
@@ -367,19 +348,7 @@ int filter_exit(struct pt_regs *ctx)
 
 /* ---- task life ---- */
 
-/* A new process goes on where its parent is; a thread begins with nothing. */
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(filter_fork, struct task_struct *parent, struct task_struct *child)
-{
-	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
-
-	if (f && child->pid == child->tgid)
-		bpf_task_storage_get(&filter_frames, child, f, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	return 0;
-}
-
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(filter_exec)
+AT_EXEC(filter_exec, task, old_tid, filename)
 {
 	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
 

@@ -40,6 +40,26 @@ static __always_inline bool is_one_stack(__u64 a, __u32 a_flags, __u64 b, __u32 
 	return (a > b ? a - b : b - a) < NEAR_BYTES;
 }
 
+struct frame {
+	__u64	sp;		/* of the call that made it */
+	__u32	func;		/* rec_func.func */
+	__u16	level;		/* recorded calls that are open, with it; counted with --max-stack only */
+	__u8	depth;		/* left for what it calls */
+	__u8	flags;		/* FRAME_* */
+};
+
+struct frames {
+	__u64	     count;
+	struct frame frame[FILTER_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct frames);
+} filter_frames __weak SEC(".maps");
+
 /*
  * The current task calls the function of @cookie (function.h), its return address at @sp. @flags: those
  * of its record, and FILTER_HOME. Returns enum filter_verdict.

@@ -28,6 +28,7 @@
  */
 #include "recorder.bpf.h"
 #include "gate.h"
+#include "heirs.bpf.h"
 #include "number.bpf.h"
 #include "returns.bpf.h"
 
@@ -595,38 +596,6 @@ int maps_gate(struct pt_regs *ctx)
 		return 0;
 	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
 	return end_walk(at, &unwind_restored);
-}
-
-/* A task that is not recorded, but was forked with the return probes of one that is. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u32);
-} gate_heirs SEC(".maps");
-
-static __always_inline bool has_return_probes(struct task_struct *task)
-{
-	struct uprobe_task *utask = task->utask;
-
-	return utask && utask->return_instances;
-}
-
-/* May a trampoline of our making lie on its stack? */
-static __always_inline bool is_ours(struct task_struct *task)
-{
-	return bpf_task_storage_get(&tasks, task, NULL, 0) || bpf_task_storage_get(&gate_heirs, task, NULL, 0);
-}
-
-/* The agent keeps this attached when recorder has gone, and with it what knows of forks. */
-SEC("?tp_btf/sched_process_fork")
-int gate_fork(__u64 *ctx)
-{
-	struct task_struct *parent = (struct task_struct *)ctx[0], *child = (struct task_struct *)ctx[1];
-
-	if (has_return_probes(parent) && is_ours(parent))
-		bpf_task_storage_get(&gate_heirs, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	return 0;
 }
 
 /* How many tasks may still have a trampoline on their stack: while there are any, the agent stays. */

@@ -18,6 +18,7 @@
  */
 #include "filter.bpf.h"
 #include "function.bpf.h"
+#include "point.bpf.h"
 #include "heldvalues.bpf.h"
 #include "trigger.bpf.h"
 
@@ -426,8 +427,7 @@ int held_exit(struct pt_regs *ctx)
 
 /* ---- system calls: held by sys_enter of syscall.bpf.c, whose sys_exit follows this ---- */
 
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(held_sys_exit, struct pt_regs *regs)
+AT_SYS_EXIT(held_sys_exit, regs, ret)
 {
 	struct held_calls *h = recording ? bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0) : NULL;
 	struct sending s;
@@ -477,8 +477,7 @@ static __always_inline void end_own(__u32 tid)
 	end_all(&s);
 }
 
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(held_exec, struct task_struct *task, pid_t old_tid)
+AT_EXEC(held_exec, task, old_tid, filename)
 {
 	struct held_calls *h = bpf_task_storage_get(&held_calls, task, NULL, 0);
 
@@ -490,8 +489,7 @@ int BPF_PROG(held_exec, struct task_struct *task, pid_t old_tid)
 	return 0;
 }
 
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(held_task_exit, struct task_struct *task)
+AT_EXIT(held_task_exit, task)
 {
 	end_own(task->pid);
 	return 0;

@@ -80,6 +80,15 @@ static __always_inline struct task_state *my_task(void)
 	return state_of(bpf_get_current_task_btf());
 }
 
+/* The address @p as a number, as a global function takes it. */
+static __always_inline __u64 kernel_address(const void *p)
+{
+	__u64 n = 0;
+
+	bpf_probe_read_kernel(&n, sizeof(n), &p);
+	return n;
+}
+
 int count_lost(struct task_state *t, __u32 class);
 int count_lost_many(struct task_state *t, __u32 class, __u32 n);
 int report_lost(struct task_state *t);

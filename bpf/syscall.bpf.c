@@ -9,6 +9,7 @@
 #include "recorder.bpf.h"
 #include "held.bpf.h"
 #include "path.bpf.h"
+#include "point.bpf.h"
 #include "trigger.h"
 
 #define TEXT_ONE_MAX	4096	/* bytes of one text, its NUL included, at most: STRING_BYTES_MAX of config.h is less */
@@ -291,14 +292,12 @@ static __always_inline bool began_paused(struct task_state *t)
 	return events_switched != SWITCHED_NOT && !entered;
 }
 
-SEC("?tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+AT_SYS_ENTER(sys_enter, regs, nr)
 {
 	const volatile struct sys_plan *plan;
 	struct rec_sys_enter *r;
 	struct task_state *t;
 	bool compat;
-	__u32 nr = id;
 
 	if (is_probe_syscall(nr))
 		return 0;
@@ -346,8 +345,7 @@ static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
 }
 
 /* Instead of sys_exit where no system call is recorded, but what is mapped must be seen. */
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(map_exit, struct pt_regs *regs, long ret)
+AT_SYS_EXIT(map_exit, regs, ret)
 {
 	struct task_state *t;
 
@@ -359,8 +357,7 @@ int BPF_PROG(map_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+AT_SYS_EXIT(sys_exit, regs, ret)
 {
 	const volatile struct sys_plan *plan;
 	struct rec_sys_exit *r;

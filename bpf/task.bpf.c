@@ -1,17 +1,12 @@
 /*
- * task.bpf.c - task life: fork, exec, rename, exit; and the files with code that a process is made of.
- *
- * Being recorded passes from parent to child here, by the child's own task
- * storage, before the child first runs.
+ * task.bpf.c - task life: exec, rename, exit (fork: fork.bpf.c); and the files with code that a process is made of.
  */
 #include "number.bpf.h"
 #include "path.bpf.h"
+#include "point.bpf.h"
 #include "returns.bpf.h"
 
-#define PF_EXITING	0x4
 #define SIGNAL_GROUP_EXIT 0x4
-
-int gate_forked(void);		/* gate.bpf.c */
 
 const volatile bool follow = true;
 const volatile __u32 lose_one_in;
@@ -65,34 +60,6 @@ __noinline int report_lost(struct task_state *t)
 	return 0;
 }
 
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(task_new, struct task_struct *parent, struct task_struct *child)
-{
-	struct task_state *t = my_task();
-	struct rec_task_new *r;
-
-	if (!t || t->flags & TASK_ARMED)
-		return 0;
-	if (!follow && child->pid == child->tgid)
-		return 0;			/* threads always, processes when asked */
-	if (!bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
-		count_lost(t, CLASS_TASK);
-		return 0;
-	}
-	if (child->pid == child->tgid) {
-		returns_fork(child->pid);
-		gate_forked();
-	}
-	r = rec_begin(t, CLASS_TASK, REC_TASK_NEW, sizeof(*r));
-	if (!r)
-		return 0;
-	r->new_pid = child->tgid;
-	r->new_tid = child->pid;
-	__builtin_memcpy(r->comm, child->comm, sizeof(r->comm));
-	rec_end(r);
-	return 0;
-}
-
 /* The record of an exec while it is put together. */
 struct exec_scratch {
 	struct rec_task_exec rec;
@@ -106,7 +73,7 @@ struct {
 	__type(value, struct exec_scratch);
 } exec_scratches SEC(".maps");
 
-static __always_inline void tell_exec(struct task_state *t, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)
+static __always_inline void tell_exec(struct task_state *t, struct task_struct *task, pid_t old_tid, __u64 filename)
 {
 	__u32 zero = 0;
 	struct exec_scratch *s = bpf_map_lookup_elem(&exec_scratches, &zero);
@@ -118,7 +85,7 @@ static __always_inline void tell_exec(struct task_state *t, struct task_struct *
 	s->rec.pad = 0;
 	s->rec.stack = task->mm->start_stack;
 	__builtin_memcpy(s->rec.comm, task->comm, sizeof(s->rec.comm));
-	n = bpf_probe_read_kernel_str(s->filename, REC_EXEC_NAME, bprm->filename);
+	n = bpf_probe_read_kernel_str(s->filename, REC_EXEC_NAME, (void *)filename);
 	if (n < 0 || n > REC_EXEC_NAME)
 		n = 0;
 	for (int i = 0; i < 8; i++)		/* the last word: no byte leaves that was not written */
@@ -126,8 +93,7 @@ static __always_inline void tell_exec(struct task_state *t, struct task_struct *
 	rec_send(t, CLASS_TASK, REC_TASK_EXEC, 0, &s->rec.hdr, sizeof(s->rec) + n + 1, sizeof(*s));
 }
 
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)
+AT_EXEC(task_exec, task, old_tid, filename)
 {
 	struct task_state *t = my_task();
 	__u64 phdr = 0, base = 0;
@@ -136,7 +102,7 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 		return 0;
 	t->flags &= ~TASK_ARMED;
 	t->home = t->home_bytes = 0;	/* a new stack */
-	tell_exec(t, task, old_tid, bprm);
+	tell_exec(t, task, old_tid, filename);
 	returns_exec();
 	read_auxv(task->mm, &phdr, &base);
 	send_image((__u64)BPF_CORE_READ(task, mm, exe_file), IMAGE_PHDR, phdr, 0, 0);
@@ -144,42 +110,6 @@ int BPF_PROG(task_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 		send_image_at(base, IMAGE_BASE, 0, 0, NO_FD);
 	else
 		returns_known();		/* a static program maps nothing more */
-	return 0;
-}
-
-/*
- * A record of @task, which another thread of its process names: it comes before that one's exit, since who is not
- * exiting yet, once the record has its time, exits later. NULL: no space, which has been counted, or it is exiting.
- */
-static __always_inline struct rec_task_name *name_of_another(struct task_struct *task)
-{
-	struct rec_task_name *r = rec_begin_of(id_of(task), NULL, CLASS_TASK, REC_TASK_NAME, sizeof(*r));
-
-	if (r && task->flags & PF_EXITING) {
-		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
-		return NULL;
-	}
-	return r;
-}
-
-SEC("?tp_btf/task_rename")
-int BPF_PROG(task_name, struct task_struct *task, const char *comm)
-{
-	struct task_state *t = state_of(task);
-	struct rec_task_name *r;
-
-	if (!t || t->flags & TASK_ARMED)
-		return 0;
-	r = task == bpf_get_current_task_btf() ? rec_begin(t, CLASS_TASK, REC_TASK_NAME, sizeof(*r)) :
-						 name_of_another(task);
-	if (!r)
-		return 0;
-	__builtin_memset(r->comm, 0, sizeof(r->comm));
-	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), comm);	/* cut as the kernel will */
-	r->oom_score_adj = task->signal->oom_score_adj;
-	r->by_tid = (__u32)bpf_get_current_pid_tgid();
-	__builtin_memcpy(r->old, task->comm, sizeof(r->old));
-	rec_end(r);
 	return 0;
 }
 
@@ -194,8 +124,7 @@ static __always_inline void stop_with_recorder(struct task_struct *task)
 }
 
 /* In wait(2)'s encoding; a process ended as a whole keeps its status in the signal struct. */
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(task_exit, struct task_struct *task)
+AT_EXIT(task_exit, task)
 {
 	struct task_state *t = my_task();
 	struct rec_task_exit *r;

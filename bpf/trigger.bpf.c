@@ -4,6 +4,7 @@
  * Switched off, no function's entry is recorded; what was open then still ends
  * where it returns. A new process is as its parent, after exec it begins anew.
  */
+#include "point.bpf.h"
 #include "trigger.bpf.h"
 
 const volatile bool has_triggers;
@@ -141,18 +142,17 @@ __noinline int trigger_finish(__u64 cookie)
 
 /* ---- task life ---- */
 
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(trigger_fork, struct task_struct *parent, struct task_struct *child)
+/* The current process has made the process, or thread, of @new. */
+__noinline int trigger_forked(__u32 new)
 {
-	__u32 process = my_process(), new = child->tgid, *off = bpf_map_lookup_elem(&switched, &process);
+	__u32 process = my_process(), *off = bpf_map_lookup_elem(&switched, &process);
 
 	if (off && new != process)
 		bpf_map_update_elem(&switched, &new, off, BPF_ANY);
 	return 0;
 }
 
-SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(trigger_exec)
+AT_EXEC(trigger_exec, task, old_tid, filename)
 {
 	__u32 process = my_process();
 
@@ -160,8 +160,7 @@ int BPF_PROG(trigger_exec)
 	return 0;
 }
 
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(trigger_exit, struct task_struct *task)
+AT_EXIT(trigger_exit, task)
 {
 	__u32 process = task->tgid;
 

@@ -21,6 +21,8 @@ enum kernel_feature {
 	HAVE_BTF,		/* /sys/kernel/btf/vmlinux */
 	HAVE_RINGBUF,		/* BPF ring buffer map */
 	HAVE_TP_BTF,		/* typed raw tracepoints */
+	HAVE_STEADY_TRACEPOINTS, /* programs of typed tracepoints are not preempted */
+	HAVE_PERF_TRACEPOINTS,	/* programs of perf events may take their place: they find tasks, and tracefs tells the events */
 	HAVE_TASK_STORAGE,	/* task-local storage in tp_btf and uprobe programs */
 	HAVE_BPF_LOOP,
 	HAVE_UPROBE,		/* any uprobe at all (perf event link) */
@@ -59,5 +61,7 @@ const char *kernel_obstacle(const char **hint);
 
 /* Where tracefs is mounted, or NULL. */
 const char *kernel_tracefs(void);
+/* Its directory of events; where it is not mounted, in a mount of ours that nobody else sees. NULL: there is none. */
+const char *kernel_events_dir(void);
 
 #endif

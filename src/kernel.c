@@ -26,6 +26,10 @@ static const struct feature {
 		"nothing can be recorded", probe_ringbuf },
 	[HAVE_TP_BTF] = { "tp-btf", "5.5",
 		"nothing can be recorded", probe_tp_btf },
+	[HAVE_STEADY_TRACEPOINTS] = { "steady-tracepoints", "",
+		"system calls and task life by perf events, more slowly", probe_steady_tracepoints },
+	[HAVE_PERF_TRACEPOINTS] = { "perf-tracepoints", "6.12",
+		"events are lost where there are no steady-tracepoints", probe_perf_tracepoints },
 	[HAVE_TASK_STORAGE] = { "task-storage", "5.12",
 		"nothing can be recorded", probe_task_storage },
 	[HAVE_BPF_LOOP] = { "bpf-loop", "5.17",
@@ -221,19 +225,24 @@ const char *kernel_tracefs(void)
 	return trials_tracefs();
 }
 
+const char *kernel_events_dir(void)
+{
+	return trials_events();
+}
+
 /* ---- --doctor ---- */
 
 static void print_privileges(FILE *to)
 {
 	bool all = true;
 
-	fprintf(to, "  %-16s%s", "running as", geteuid() ? "an ordinary user" : "root");
+	fprintf(to, "  %-18s%s", "running as", geteuid() ? "an ordinary user" : "root");
 	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
 		all = all && !is_missing(&caps[i]);
 	fprintf(to, "%s\n", all ? " with all capabilities needed" : ", without");
 	for (size_t i = 0; i < ARRAY_SIZE(caps); i++)
 		if (is_missing(&caps[i]))
-			fprintf(to, "  %-18s%s %s\n", "", caps[i].name, caps[i].use);
+			fprintf(to, "  %-20s%s %s\n", "", caps[i].name, caps[i].use);
 }
 
 static void print_setting(FILE *to, const char *name, const char *path)
@@ -241,7 +250,7 @@ static void print_setting(FILE *to, const char *name, const char *path)
 	char text[64];
 
 	first_line(path, text, sizeof(text));
-	fprintf(to, "  %-16s%s\n", name, *text ? text : "cannot be read");
+	fprintf(to, "  %-18s%s\n", name, *text ? text : "cannot be read");
 }
 
 static void print_header(FILE *to)
@@ -251,14 +260,14 @@ static void print_header(FILE *to)
 	struct stat st;
 
 	uname(&uts);
-	fprintf(to, "  %-16s%s %s %s\n", "kernel", uts.sysname, uts.release, uts.machine);
+	fprintf(to, "  %-18s%s %s %s\n", "kernel", uts.sysname, uts.release, uts.machine);
 	print_privileges(to);
 	if (stat("/sys/kernel/btf/vmlinux", &st))
-		fprintf(to, "  %-16snone\n", "kernel types");
+		fprintf(to, "  %-18snone\n", "kernel types");
 	else
-		fprintf(to, "  %-16s/sys/kernel/btf/vmlinux, %.1f MB\n", "kernel types", st.st_size / 1e6);
-	fprintf(to, "  %-16s%s\n", "lockdown", *mode ? mode : "not known, securityfs does not say");
-	fprintf(to, "  %-16s%s\n", "tracefs", kernel_tracefs() ?: "not mounted");
+		fprintf(to, "  %-18s/sys/kernel/btf/vmlinux, %.1f MB\n", "kernel types", st.st_size / 1e6);
+	fprintf(to, "  %-18s%s\n", "lockdown", *mode ? mode : "not known, securityfs does not say");
+	fprintf(to, "  %-18s%s\n", "tracefs", kernel_tracefs() ?: "not mounted");
 	print_setting(to, "BPF for users", "/proc/sys/kernel/unprivileged_bpf_disabled");
 	print_setting(to, "perf paranoia", "/proc/sys/kernel/perf_event_paranoid");
 }
@@ -270,7 +279,7 @@ static void print_features(FILE *to, bool can_ask)
 		const char *here = state.denied & 1ull << f ? "denied" :
 				   !can_ask ? "?" : kernel_has(f) ? "yes" : "no";
 
-		fprintf(to, "  %-18s%-8s%-7s%s\n", features[f].name, here, features[f].since,
+		fprintf(to, "  %-20s%-8s%-7s%s\n", features[f].name, here, features[f].since,
 			features[f].without);
 	}
 	if (!can_ask)

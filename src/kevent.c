@@ -107,7 +107,7 @@ static char *read_file(const char *system, const char *name, const char *file)
 	__cleanup(free_ptr) char *text = NULL;
 	size_t room = 0;
 
-	if (asprintf(&path, "%s/events/%s/%s/%s", kernel_tracefs(), system, name, file) < 0)
+	if (asprintf(&path, "%s/%s/%s/%s", kernel_events_dir(), system, name, file) < 0)
 		return path = NULL;
 	f = fopen(path, "re");
 	if (!f || getdelim(&text, &room, '\0', f) <= 0)
@@ -256,7 +256,7 @@ static int each_directory(struct choice *c, const char *system, int (*each)(stru
 	struct dirent **entry = NULL;
 	int count, err = 0;
 
-	if (asprintf(&path, "%s/events/%s", kernel_tracefs(), system ?: "") < 0) {
+	if (asprintf(&path, "%s/%s", kernel_events_dir(), system ?: "") < 0) {
 		path = NULL;
 		return -ENOMEM;
 	}
@@ -308,14 +308,15 @@ static int nothing_found(const struct choice *c, const char *value)
 		return no_group(c, value);
 	if (c->how) {
 		fail(0, "%s: '%s': %s", c->word, value, c->how);
-	} else if (!kernel_tracefs()) {
+	} else if (!kernel_events_dir()) {
 		fail(0, "%s: '%s' cannot be looked up: the kernel's tracepoints cannot be read", c->word, value);
 		hint("mount -t tracefs tracefs /sys/kernel/tracing");
 	} else if (c->nearest.found) {
 		fail(0, "%s: this kernel has no event '%s'; the nearest is '%s'", c->word, value, c->nearest.found);
 	} else {
 		fail(0, "%s: this kernel has no event '%s'", c->word, value);
-		hint("ls %s/events", kernel_tracefs());
+		hint("%sls %s/events", kernel_tracefs() ? "" : "mount -t tracefs tracefs /sys/kernel/tracing; ",
+		     kernel_tracefs() ?: "/sys/kernel/tracing");
 	}
 	return -EINVAL;
 }
@@ -333,7 +334,7 @@ int kevent_choose(unsigned *events, struct tracepoints *tps, const char *word, c
 	if (colon && !system)
 		return -ENOMEM;
 	choose_programs(&c, colon ? NULL : value);
-	if (colon && *c.system && *c.name && kernel_tracefs())
+	if (colon && *c.system && *c.name && kernel_events_dir())
 		err = each_directory(&c, NULL, choose_in_system);
 	return err || c.found ? err : nothing_found(&c, value);
 }

@@ -30,6 +30,7 @@
 #include "process.h"
 #include "recorder.skel.h"
 #include "source.h"
+#include "source/point.h"
 #include "target.h"
 #include "taskstate.h"
 
@@ -333,8 +334,8 @@ void target_plan(const struct target *t, struct recorder_bpf *bpf)
 		return;
 	for (unsigned i = 0; i < t->cgroup_count; i++)
 		bpf->rodata->cgroup_ids[i] = t->cgroup_id[i];
-	bpf_program__set_autoload(bpf->progs.cgroup_exec, true);
-	bpf_program__set_autoload(bpf->progs.cgroup_fork, true);
+	point_load(bpf, bpf->progs.cgroup_exec, true);
+	point_load(bpf, bpf->progs.cgroup_fork, true);
 	bpf_program__set_autoload(bpf->progs.cgroup_move, true);
 }
 

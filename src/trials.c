@@ -20,7 +20,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "base.h"
@@ -88,6 +90,136 @@ bool probe_tp_btf(void)
 	__cleanup(close_fd) int prog = load_tp_btf(nothing, ARRAY_SIZE(nothing));
 
 	return prog >= 0 && keep_answer(bpf_raw_tracepoint_open(NULL, prog));
+}
+
+/* ---- tracepoints, and who may come in between ---- */
+
+#define LOAD_VAR(to, id)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), \
+				  .src_reg = BPF_PSEUDO_BTF_ID, .imm = (id) }, {}
+#define CALL_KERNEL(id)		{ .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = (id) }
+#define LOAD_U32(to, from, at)	{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (to), .src_reg = (from), .off = (at) }
+#define STORE_REG(to, at, from)	{ .code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = (to), .src_reg = (from), .off = (at) }
+#define SKIP_IF_0(reg, n)	{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = (reg), .off = (n) }
+
+#define PREEMPT_OFF	0xffu	/* of the count: how often preemption was switched off; include/linux/preempt.h */
+
+/* Leaves r6 in @map, an array of one __u64. */
+#define KEEP_R6(map)								\
+		STORE_REG(BPF_REG_10, -8, BPF_REG_6),				\
+		STORE_IMM(BPF_REG_10, -16, 0),					\
+		LOAD_MAP(BPF_REG_1, map),					\
+		MOV_REG(BPF_REG_2, BPF_REG_10),					\
+		ADD_IMM(BPF_REG_2, -16),					\
+		MOV_REG(BPF_REG_3, BPF_REG_10),					\
+		ADD_IMM(BPF_REG_3, -8),						\
+		MOV_IMM(BPF_REG_4, 0),						\
+		CALL(BPF_FUNC_map_update_elem),					\
+		MOV_IMM(BPF_REG_0, 0),						\
+		EXIT
+
+#ifdef __x86_64__
+/* A variable of each CPU's. */
+static int load_preempt_count(const struct btf *btf, int map)
+{
+	int var = btf__find_by_name_kind(btf, "__preempt_count", BTF_KIND_VAR);
+	const struct bpf_insn look[] = {
+		LOAD_VAR(BPF_REG_1, var),
+		CALL(BPF_FUNC_this_cpu_ptr),
+		LOAD_U32(BPF_REG_6, BPF_REG_0, 0),
+		KEEP_R6(map),
+	};
+
+	return var > 0 ? load_tp_btf(look, ARRAY_SIZE(look)) : -ENOENT;
+}
+#elif defined(__aarch64__)
+/* In a task's thread_info, with which struct task_struct begins: in a union without a name. */
+static int count_offset(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, "thread_info", BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL, *in;
+
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+
+		in = btf__type_by_id(btf, m->type);
+		if (btf_is_union(in) && btf_vlen(in) &&
+		    !strcmp(btf__name_by_offset(btf, btf_members(in)->name_off), "preempt_count"))
+			return m->offset / 8;
+	}
+	return -ENOENT;
+}
+
+static int load_preempt_count(const struct btf *btf, int map)
+{
+	int at = count_offset(btf);
+	const struct bpf_insn look[] = {
+		CALL(BPF_FUNC_get_current_task_btf),
+		LOAD_U32(BPF_REG_6, BPF_REG_0, at),
+		KEEP_R6(map),
+	};
+
+	return at > 0 ? load_tp_btf(look, ARRAY_SIZE(look)) : -ENOENT;
+}
+#endif
+
+/*
+ * Is preemption off in a typed tracepoint's program? Up to 7.0 it was, whatever the kernel. A system call of our own
+ * tells. Where it cannot be told, it is taken to be.
+ */
+bool probe_steady_tracepoints(void)
+{
+	uint64_t count = PREEMPT_OFF;
+	__cleanup(close_fd) int map = -1, prog = -1, link = -1;
+	struct utsname uts = {};
+	uint32_t zero = 0;
+	struct btf *btf;
+
+	if (uname(&uts) || atoi(uts.release) < 7)
+		return true;
+	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(zero), sizeof(count), 1, NULL);
+	btf = btf__load_vmlinux_btf();
+	if (map >= 0 && btf && !bpf_map_update_elem(map, &zero, &count, BPF_ANY))
+		prog = load_preempt_count(btf, map);
+	btf__free(btf);
+	if (prog < 0)
+		return true;
+	link = bpf_raw_tracepoint_open(NULL, prog);
+	syscall(SYS_getppid);
+	return bpf_map_lookup_elem(map, &zero, &count) || count & PREEMPT_OFF;
+}
+
+static int load_task_from_pid(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int find = btf ? btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC) : -ENOENT;
+	int release = btf ? btf__find_by_name_kind(btf, "bpf_task_release", BTF_KIND_FUNC) : -ENOENT;
+	const struct bpf_insn look_up[] = {
+		MOV_IMM(BPF_REG_1, 1),
+		CALL_KERNEL(find),
+		SKIP_IF_0(BPF_REG_0, 2),
+		MOV_REG(BPF_REG_1, BPF_REG_0),
+		CALL_KERNEL(release),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+
+	btf__free(btf);
+	return find > 0 && release > 0 ? load(BPF_PROG_TYPE_TRACEPOINT, look_up, ARRAY_SIZE(look_up), NULL) : -ENOENT;
+}
+
+/* The events that bpf/point.bpf.h and file.bpf.c name; the last came with 6.10. */
+bool probe_perf_tracepoints(void)
+{
+	static const char *const events[] = { "raw_syscalls/sys_enter", "sched/sched_process_exec", "sched/sched_prepare_exec" };
+	const char *dir = trials_events();
+	char path[300];
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		snprintf(path, sizeof(path), "%s/%s/id", dir ?: "", events[i]);
+		if (!dir || access(path, R_OK))
+			return false;
+	}
+	return keep_answer(load_task_from_pid());
 }
 
 /* A map that hangs an int on tasks; the kernel wants its types described. */
@@ -237,6 +369,35 @@ const char *trials_tracefs(void)
 	}
 	endmntent(mounts);
 	return *path ? path : NULL;
+}
+
+/* Mounted nowhere, it can still be mounted where only we see it: at a descriptor, which is kept. */
+static const char *mount_for_us(void)
+{
+	static char path[32];
+	__cleanup(close_fd) int fs = fsopen("tracefs", FSOPEN_CLOEXEC);
+	int fd = -1;
+
+	if (fs >= 0 && !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	if (fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+const char *trials_events(void)
+{
+	static char path[300];
+	const char *tracefs;
+
+	if (*path)
+		return path;
+	tracefs = trials_tracefs() ?: mount_for_us();
+	if (!tracefs)
+		return NULL;
+	snprintf(path, sizeof(path), "%s/events", tracefs);
+	return path;
 }
 
 bool probe_uprobe_tracefs(void)

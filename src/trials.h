@@ -9,6 +9,8 @@
 bool probe_btf(void);
 bool probe_ringbuf(void);
 bool probe_tp_btf(void);
+bool probe_steady_tracepoints(void);
+bool probe_perf_tracepoints(void);
 bool probe_task_storage(void);
 bool probe_bpf_loop(void);
 bool probe_uprobe(void);
@@ -23,5 +25,6 @@ bool probe_nop5_fork_safe(void);
 bool probe_vector_registers(void);
 
 const char *trials_tracefs(void);	/* where tracefs is mounted, or NULL */
+const char *trials_events(void);	/* its directory of events, also where it is not mounted; or NULL */
 
 #endif

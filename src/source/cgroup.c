@@ -5,20 +5,18 @@
 
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "source/rows.h"
 
 static struct links links;
 
 static int cgroup_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	int err;
+	int err = point_attach(&links, bpf, bpf->progs.cgroup_exec);
 
 	(void)cfg;
-	if (!bpf_program__autoload(bpf->progs.cgroup_exec))
-		return 0;
-	err = links_attach(&links, bpf->progs.cgroup_exec);
-	err = err ?: links_attach(&links, bpf->progs.cgroup_fork);
-	return err ?: links_attach(&links, bpf->progs.cgroup_move);
+	err = err ?: point_attach(&links, bpf, bpf->progs.cgroup_fork);
+	return err ?: links_attach_loaded(&links, bpf->progs.cgroup_move);
 }
 
 static void cgroup_detach(void)

@@ -12,6 +12,7 @@
 #include "fileplan.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "source/rows.h"
 #include "syscall/syscall.h"
 
@@ -76,23 +77,29 @@ static int file_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	const struct sink_options *o = &cfg->sink_options;
 
 	bpf_map__set_autocreate(bpf->maps.file_scratches, cfg->files);
+	bpf_map__set_autocreate(bpf->maps.exec_interps, cfg->files && point_by_events());
 	if (!cfg->files)
 		return 0;
 	fill_plans((struct file_plan *)bpf->rodata->file_plans, false, o->mounts);
 	fill_plans((struct file_plan *)bpf->rodata->file_plans + SYS_MAX, true, o->mounts);
 	bpf->rodata->file_env = o->env_vars;
 	bpf->rodata->file_fds = o->implicit_closes;
-	bpf_program__set_autoload(bpf->progs.file_exit, true);
-	bpf_program__set_autoload(bpf->progs.file_clone, true);
-	bpf_program__set_autoload(bpf->progs.file_exec, true);
+	point_load(bpf, bpf->progs.file_exit, true);
+	point_load(bpf, bpf->progs.file_clone, true);
+	point_load(bpf, bpf->progs.file_exec, true);
+	bpf_program__set_autoload(bpf->progs.file_interp_perf, point_by_events());
 	return 0;
 }
 
 static int file_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
+	int err;
+
 	if (!cfg->files)
 		return 0;
-	return links_attach(&links, bpf->progs.file_exec) ?: links_attach(&links, bpf->progs.file_exit);
+	err = point_attach(&links, bpf, bpf->progs.file_interp_perf);
+	err = err ?: point_attach(&links, bpf, bpf->progs.file_exec);
+	return err ?: point_attach(&links, bpf, bpf->progs.file_exit);
 }
 
 static void file_detach(void)
@@ -110,7 +117,7 @@ const struct source_ops source_file = {
 /* Its flags are told before the child is, so it stands before source_task. */
 static int clone_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	return cfg->files ? links_attach(&clone_links, bpf->progs.file_clone) : 0;
+	return cfg->files ? point_attach(&clone_links, bpf, bpf->progs.file_clone) : 0;
 }
 
 static void clone_detach(void)

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "source/rows.h"
 
 static struct links links;
@@ -31,16 +32,16 @@ static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_map__set_autocreate(bpf->maps.held_calls, holds);
 	bpf_map__set_autocreate(bpf->maps.held_values, holds && wants_values(cfg));
 	bpf_program__set_autoload(bpf->progs.held_stop, holds);
-	bpf_program__set_autoload(bpf->progs.held_exec, holds);
-	bpf_program__set_autoload(bpf->progs.held_task_exit, holds);
-	bpf_program__set_autoload(bpf->progs.held_sys_exit, holds && cfg->syscalls);
+	point_load(bpf, bpf->progs.held_exec, holds);
+	point_load(bpf, bpf->progs.held_task_exit, holds);
+	point_load(bpf, bpf->progs.held_sys_exit, holds && cfg->syscalls);
 	bpf->rodata->calls_are_held = holds;
 	bpf->rodata->syscalls_are_held = holds && cfg->syscalls;
 	bpf->rodata->calls_are_filtered = wanted;
 	bpf->rodata->values_are_held = holds && wants_values(cfg);
 	bpf->rodata->least_ns = cfg->least_ns;
-	bpf_program__set_autoload(bpf->progs.filter_fork, wanted);
-	bpf_program__set_autoload(bpf->progs.filter_exec, wanted);
+	point_load(bpf, bpf->progs.filter_fork, wanted);
+	point_load(bpf, bpf->progs.filter_exec, wanted);
 	if (cfg->depth)
 		bpf->rodata->depth_max = cfg->depth;
 	if (cfg->max_stack)
@@ -57,11 +58,11 @@ static int filter_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (filter_judges(cfg) || holds)
 		counts_fd = bpf_map__fd(bpf->maps.filtered_calls);
 	if (wanted)
-		err = links_attach(&links, bpf->progs.filter_fork) ?: links_attach(&links, bpf->progs.filter_exec);
+		err = point_attach(&links, bpf, bpf->progs.filter_fork) ?: point_attach(&links, bpf, bpf->progs.filter_exec);
 	if (!err && holds)
-		err = links_attach(&links, bpf->progs.held_exec) ?: links_attach(&links, bpf->progs.held_task_exit);
+		err = point_attach(&links, bpf, bpf->progs.held_exec) ?: point_attach(&links, bpf, bpf->progs.held_task_exit);
 	if (!err && holds && cfg->syscalls)
-		err = links_attach(&links, bpf->progs.held_sys_exit);
+		err = point_attach(&links, bpf, bpf->progs.held_sys_exit);
 	return err;
 }
 

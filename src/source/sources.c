@@ -28,5 +28,6 @@ const struct source_ops *const sources[] = {
 	&source_gputime,
 	&source_gate,		/* a file is known when all else is attached to it */
 	&source_grace,
+	&source_missed,
 	NULL
 };

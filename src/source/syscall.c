@@ -12,6 +12,7 @@
 #include "config.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "source/rows.h"
 #include "syscall/syscall.h"
 
@@ -24,25 +25,25 @@ static bool sees_only_maps(const struct config *cfg)
 
 static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	bpf_program__set_autoload(bpf->progs.map_exit, sees_only_maps(cfg));
+	point_load(bpf, bpf->progs.map_exit, sees_only_maps(cfg));
 	if (!cfg->syscalls)
 		return 0;
 	bpf->rodata->string_max = cfg->string_bytes;
 	memcpy((void *)bpf->rodata->compat_wanted, cfg->compat_wanted, sizeof(cfg->compat_wanted));
 	bpf->rodata->other_syscalls_wanted = cfg->other_syscalls_wanted;
 	syscall_plans((struct sys_plan *)bpf->rodata->plans, cfg->syscall_wanted);
-	bpf_program__set_autoload(bpf->progs.sys_enter, true);
-	bpf_program__set_autoload(bpf->progs.sys_exit, true);
+	point_load(bpf, bpf->progs.sys_enter, true);
+	point_load(bpf, bpf->progs.sys_exit, true);
 	return 0;
 }
 
 static int syscall_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	if (sees_only_maps(cfg))
-		return links_attach(&links, bpf->progs.map_exit);
+		return point_attach(&links, bpf, bpf->progs.map_exit);
 	if (!cfg->syscalls)
 		return 0;
-	return links_attach(&links, bpf->progs.sys_enter) ?: links_attach(&links, bpf->progs.sys_exit);
+	return point_attach(&links, bpf, bpf->progs.sys_enter) ?: point_attach(&links, bpf, bpf->progs.sys_exit);
 }
 
 static void syscall_detach(void)

@@ -10,6 +10,7 @@
 #include "process.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "source/rows.h"
 
 static struct links links;
@@ -21,21 +22,21 @@ static int task_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->own_pid_ns = process_namespace();
 	if (!bpf->rodata->own_pid_ns)
 		return fail(-errno, "cannot tell which PID namespace this is: /proc/self/ns/pid");
-	bpf_program__set_autoload(bpf->progs.task_new, true);
-	bpf_program__set_autoload(bpf->progs.task_exec, true);
-	bpf_program__set_autoload(bpf->progs.task_name, true);
-	bpf_program__set_autoload(bpf->progs.task_exit, true);
+	point_load(bpf, bpf->progs.task_new, true);
+	point_load(bpf, bpf->progs.task_exec, true);
+	point_load(bpf, bpf->progs.task_name, true);
+	point_load(bpf, bpf->progs.task_exit, true);
 	return 0;
 }
 
 static int task_attach(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	int err = links_attach(&links, bpf->progs.task_new);
+	int err = point_attach(&links, bpf, bpf->progs.task_new);
 
 	(void)cfg;
-	err = err ?: links_attach(&links, bpf->progs.task_exec);
-	err = err ?: links_attach(&links, bpf->progs.task_name);
-	return err ?: links_attach(&links, bpf->progs.task_exit);
+	err = err ?: point_attach(&links, bpf, bpf->progs.task_exec);
+	err = err ?: point_attach(&links, bpf, bpf->progs.task_name);
+	return err ?: point_attach(&links, bpf, bpf->progs.task_exit);
 }
 
 static void task_detach(void)

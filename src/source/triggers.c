@@ -13,6 +13,7 @@
 #include "log.h"
 #include "recorder.skel.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "source/rows.h"
 #include "source/triggers.h"
 #include "trigger.h"
@@ -68,9 +69,9 @@ static int trigger_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->starts_off = cfg->disabled;
 	bpf->rodata->signals_pause = signal_actions(cfg) & (TRIGGER_ON | TRIGGER_OFF);
 	bpf_program__set_autoload(bpf->progs.mark_by_signal, signal_actions(cfg));
-	bpf_program__set_autoload(bpf->progs.trigger_fork, filters && has_switches(cfg));
-	bpf_program__set_autoload(bpf->progs.trigger_exec, filters && has_switches(cfg));
-	bpf_program__set_autoload(bpf->progs.trigger_exit, filters && has_switches(cfg));
+	point_load(bpf, bpf->progs.trigger_fork, filters && has_switches(cfg));
+	point_load(bpf, bpf->progs.trigger_exec, filters && has_switches(cfg));
+	point_load(bpf, bpf->progs.trigger_exit, filters && has_switches(cfg));
 	return 0;
 }
 
@@ -156,9 +157,9 @@ static int trigger_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!filter_in_kernel(cfg))
 		return 0;
 	if (has_switches(cfg)) {
-		err = links_attach(&links, bpf->progs.trigger_fork);
-		err = err ?: links_attach(&links, bpf->progs.trigger_exec);
-		err = err ?: links_attach(&links, bpf->progs.trigger_exit);
+		err = point_attach(&links, bpf, bpf->progs.trigger_fork);
+		err = err ?: point_attach(&links, bpf, bpf->progs.trigger_exec);
+		err = err ?: point_attach(&links, bpf, bpf->progs.trigger_exit);
 	}
 	if (err || !(filter_actions(cfg->filter) & TRIGGER_FINISH))
 		return err;

@@ -23,6 +23,7 @@
 #include "source/agent.h"
 #include "source/links.h"
 #include "source/ownstack.h"
+#include "source/point.h"
 #include "source/probed.h"
 #include "source/retsites.h"
 #include "source/rows.h"
@@ -183,7 +184,7 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (unwind.is_off)
 		return 0;
 	bpf->rodata->gate_can_write = kernel_has(HAVE_WRITE_USER);
-	bpf_program__set_autoload(bpf->progs.gate_fork, true);
+	point_load(bpf, bpf->progs.gate_fork, true);
 	for (size_t i = 0; i < ARRAY_SIZE(progs); i++) {
 		bpf_program__set_autoload(progs[i], true);
 		bpf_program__set_expected_attach_type(progs[i], multi ? BPFLINK_UPROBE_MULTI : 0);
@@ -203,7 +204,7 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 		return 0;
 	}
 	unwind.failed = &bpf->bss->unwind_failed;
-	return keep_link(bpf_program__attach(bpf->progs.gate_fork), NULL);
+	return keep_link(point_link(bpf, bpf->progs.gate_fork), NULL);
 }
 
 int unwind_agent_fd(void)

@@ -138,6 +138,9 @@ execs() {
 }
 if program basexecs execs; then
 	check "every way to exec, arguments of 1 MiB" execs
+	options=(--no-feature steady-tracepoints)
+	check "... told by perf events" execs
+	options=()
 	if command -v strace > /dev/null; then
 		mkdir traced.dir
 		check "... as strace has it" same_as_strace execs.traced sh -c 'cd traced.dir && exec "$PROGRAMS/basexecs"'

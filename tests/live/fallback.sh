@@ -13,7 +13,7 @@ same_recording() {
 	cmp all.out "$name.out" && diff all.txt <(calls_of "$name.data" | sort -k2)
 }
 
-for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user uprobe-sleepable nop5-fork-safe; do
+for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user uprobe-sleepable nop5-fork-safe steady-tracepoints steady-tracepoints,perf-tracepoints; do
 	check "without $feature" same_recording "no-$feature" --no-feature "$feature"
 done
 

@@ -76,17 +76,20 @@ chmod 755 script
 ln -s /bin/true link
 dat script.dat --no-functions -- ./script
 check "... as it was asked for: a script, a link" equal "$(report script.dat | sed -n 's/.* sched_process_exec: *filename=\([^ ]*\) .*/\1/p' | tr '\n' ' ')" "./script ./link "
-dat others.dat --no-functions -- python3 -c '
+names_another='
 import threading
 go = threading.Event()
 t = threading.Thread(target=go.wait)
 t.start()
 open("/proc/self/task/%d/comm" % t.native_id, "w").write("by-another")
 go.set()'
+dat others.dat --no-functions -- python3 -c "$names_another"
+dat others2.dat --no-functions --no-feature steady-tracepoints -- python3 -c "$names_another"
 dat blank.dat --no-functions -- bash -c 'printf " " > /proc/$$/comm; cat /dev/null; true'
 check "a name of blanks does not take those of others" grep -qE '^ +cat-[0-9]+ ' <(report blank.dat)
-check "a name that another thread gives: by that one" equal "$(report others.dat | sed -nE 's/.*-([0-9]+) .* task_rename: *pid=([0-9]+) .*newcomm=by-another.*/\1 \2/p' |
-	awk '{ print ($1 != $2) }')" 1
+by_another() { report "$1" | sed -nE 's/.*-([0-9]+) .* task_rename: *pid=([0-9]+) .*newcomm=by-another.*/\1 \2/p' | awk '{ print ($1 != $2) }'; }
+check "a name that another thread gives: by that one" equal "$(by_another others.dat)" 1
+check "... told by perf events" equal "$(by_another others2.dat)" 1
 check "an exit" line 'sched_process_exit' 'comm=[a-z]+ pid=[0-9]+ prio=[0-9]+ group_dead=true'
 check "tasks by their last names" equal "$(awk '/sched_process_exit/ { sub(/-[0-9]+$/, "", $1); print $1 }' text.report | sort | tr '\n' ' ')" "cat true "
 

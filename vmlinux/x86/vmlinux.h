@@ -376,6 +376,36 @@ struct linux_binprm {
 	const char *interp;
 };
 
+struct trace_event_raw_sys_enter {
+	long int id;
+};
+
+struct trace_event_raw_sys_exit {
+	long int ret;
+};
+
+struct trace_event_raw_sched_process_fork {
+	pid_t child_pid;
+};
+
+struct trace_event_raw_sched_process_exec {
+	u32 __data_loc_filename;
+	pid_t old_pid;
+};
+
+struct trace_event_raw_sched_prepare_exec {
+	u32 __data_loc_interp;
+};
+
+struct trace_event_raw_task_rename {
+	char newcomm[16];
+};
+
+struct proc_inode {
+	struct pid *pid;
+	struct inode vfs_inode;
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

@@ -1,0 +1,195 @@
+/*
+ * kin.bpf.c - what a task does to its kin: what passes to the one it makes, before that first runs; and the names of threads.
+ *
+ * All programs for which a perf event's shape has to find another task are here: the kernel's function that does so can be
+ * named in one object alone, libbpf 1.1 links no second one. At forks their order is that of the sources (src/source/sources.c).
+ */
+#include "filter.bpf.h"
+#include "heirs.bpf.h"
+#include "path.bpf.h"
+#include "point.bpf.h"
+#include "returns.bpf.h"
+
+#define PF_EXITING	 0x4
+#define PROC_SUPER_MAGIC 0x9fa0
+
+extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
+extern void bpf_task_release(struct task_struct *task) __ksym __weak;
+
+int cgroup_forked(__u64 child);		/* cgroup.bpf.c */
+int file_cloned(bool is_process);	/* file.bpf.c */
+int gate_forked(void);			/* gate.bpf.c */
+int trigger_forked(__u32 new);		/* trigger.bpf.c */
+
+/* As in point.bpf.h. */
+#define AT_FORK(name, parent, child)									\
+static __always_inline int name##_met(void *ctx, struct task_struct *parent, struct task_struct *child); \
+SEC("?tp_btf/sched_process_fork")									\
+int BPF_PROG(name, struct task_struct *parent, struct task_struct *child)				\
+{													\
+	return name##_met(ctx, parent, child);								\
+}													\
+SEC("?tracepoint/sched/sched_process_fork")								\
+int name##_perf(struct trace_event_raw_sched_process_fork *ctx)						\
+{													\
+	struct task_struct *child = bpf_task_from_pid(ctx->child_pid);					\
+													\
+	if (!child)											\
+		return 1;										\
+	name##_met(ctx, bpf_get_current_task_btf(), child);						\
+	bpf_task_release(child);									\
+	return 1;											\
+}													\
+static __always_inline int name##_met(void *ctx, struct task_struct *parent, struct task_struct *child)
+
+static __always_inline bool is_process(struct task_struct *task)
+{
+	return task->pid == task->tgid;
+}
+
+AT_FORK(cgroup_fork, parent, child)
+{
+	return cgroup_forked(kernel_address(child));
+}
+
+/* A new process goes on where its parent is; a thread begins with nothing. */
+AT_FORK(filter_fork, parent, child)
+{
+	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
+
+	if (f && is_process(child))
+		bpf_task_storage_get(&filter_frames, child, f, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+AT_FORK(trigger_fork, parent, child)
+{
+	return trigger_forked(child->tgid);
+}
+
+/* Comes before task_new(), which tells of the child. */
+AT_FORK(file_clone, parent, child)
+{
+	return file_cloned(is_process(child));
+}
+
+/* Being recorded: by the child's own task storage. */
+AT_FORK(task_new, parent, child)
+{
+	struct task_state *t = my_task();
+	struct rec_task_new *r;
+
+	if (!t || t->flags & TASK_ARMED)
+		return 0;
+	if (!follow && is_process(child))
+		return 0;			/* threads always, processes when asked */
+	if (!bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
+		count_lost(t, CLASS_TASK);
+		return 0;
+	}
+	if (is_process(child)) {
+		returns_fork(child->pid);
+		gate_forked();
+	}
+	r = rec_begin(t, CLASS_TASK, REC_TASK_NEW, sizeof(*r));
+	if (!r)
+		return 0;
+	r->new_pid = child->tgid;
+	r->new_tid = child->pid;
+	__builtin_memcpy(r->comm, child->comm, sizeof(r->comm));
+	rec_end(r);
+	return 0;
+}
+
+/* The agent keeps this attached when recorder has gone, and with it what knows of forks. */
+AT_FORK(gate_fork, parent, child)
+{
+	if (has_return_probes(parent) && is_ours(parent))
+		bpf_task_storage_get(&gate_heirs, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* ---- names ---- */
+
+/*
+ * A record of @task, which another thread of its process names: it comes before that one's exit, since who is not
+ * exiting yet, once the record has its time, exits later. NULL: no space, which has been counted, or it is exiting.
+ */
+static __always_inline struct rec_task_name *name_of_another(struct task_struct *task)
+{
+	struct rec_task_name *r = rec_begin_of(id_of(task), NULL, CLASS_TASK, REC_TASK_NAME, sizeof(*r));
+
+	if (r && task->flags & PF_EXITING) {
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+		return NULL;
+	}
+	return r;
+}
+
+/* @comm: the address of the new one in the kernel. */
+static __always_inline int tell_name(struct task_struct *task, __u64 comm)
+{
+	struct task_state *t = state_of(task);
+	struct rec_task_name *r;
+
+	if (!t || t->flags & TASK_ARMED)
+		return 0;
+	r = task == bpf_get_current_task_btf() ? rec_begin(t, CLASS_TASK, REC_TASK_NAME, sizeof(*r)) :
+						 name_of_another(task);
+	if (!r)
+		return 0;
+	__builtin_memset(r->comm, 0, sizeof(r->comm));
+	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), (void *)comm);	/* cut as the kernel will */
+	r->oom_score_adj = task->signal->oom_score_adj;
+	r->by_tid = (__u32)bpf_get_current_pid_tgid();
+	__builtin_memcpy(r->old, task->comm, sizeof(r->old));
+	rec_end(r);
+	return 0;
+}
+
+SEC("?tp_btf/task_rename")
+int BPF_PROG(task_name, struct task_struct *task, const char *comm)
+{
+	return tell_name(task, kernel_address(comm));
+}
+
+/* Whom a file of /proc/PID is about, by the number in the initial namespace; 0: it is none. */
+static __always_inline __s32 subject_of(struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct proc_inode *proc = (void *)inode - bpf_core_field_offset(struct proc_inode, vfs_inode);
+	struct upid *number;
+
+	if (!file || BPF_CORE_READ(inode, i_sb, s_magic) != PROC_SUPER_MAGIC)
+		return 0;
+	number = (void *)BPF_CORE_READ(proc, pid) + bpf_core_field_offset(struct pid, numbers);
+	return BPF_CORE_READ(number, nr);
+}
+
+/* Since 6.16 (e0b2fdb352b7) the event does not tell whose name it is: that of who writes it into a file of /proc, or its own. */
+SEC("?tracepoint/task/task_rename")
+int task_name_perf(struct trace_event_raw_task_rename *ctx)
+{
+	__u64 comm = kernel_address(ctx) + bpf_core_field_offset(struct trace_event_raw_task_rename, newcomm), arg[6];
+	struct task_struct *task = bpf_get_current_task_btf(), *other;
+	struct pt_regs *regs = own_regs();
+	bool compat = in_compat_syscall();
+
+	if (names_itself(syscall_nr(regs), compat)) {
+		tell_name(task, comm);
+		return 1;
+	}
+	if (compat)
+		compat_args(regs, arg);
+	else
+		syscall_args(regs, arg);
+	other = bpf_task_from_pid(subject_of((struct file *)file_at_fd(arg[0])));
+	if (!other)
+		return 1;
+	if (other->tgid == task->tgid)
+		tell_name(other, comm);
+	bpf_task_release(other);
+	return 1;
+}
+
+char LICENSE[] SEC("license") = "GPL";

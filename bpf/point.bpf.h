@@ -1,0 +1,88 @@
+/*
+ * point.bpf.h - programs at the kernel's tracepoints, each in the two shapes that the kernel offers.
+ *
+ * AT_EXIT(NAME, task) { ... }, for one, makes of one body two programs: NAME, a typed tracepoint's, the fastest; and
+ * NAME_perf, a perf event's. Only one is loaded (src/source/point.c). From 7.1 on the kernel may preempt the first in
+ * the midst, and as long as it has not ended skips it for all others on that CPU; perf events still run with preemption
+ * off, so there the second misses nothing, and memory of a CPU is nobody else's meanwhile.
+ *
+ * With 0 from a perf event's program the kernel would keep the event from everybody's perf counters: it says 1.
+ */
+#ifndef POINT_BPF_H
+#define POINT_BPF_H
+
+#include "recorder.bpf.h"
+
+/* Where a perf event's text lies, in the kernel; @place is its __data_loc field. */
+static __always_inline __u64 text_of(void *ctx, __u32 place)
+{
+	return kernel_address(ctx) + (place & 0xffff);
+}
+
+static __always_inline struct pt_regs *own_regs(void)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+#define AT_SYS_ENTER(name, regs, nr)									\
+static __always_inline int name##_met(void *ctx, struct pt_regs *regs, __u32 nr);			\
+SEC("?tp_btf/sys_enter")										\
+int BPF_PROG(name, struct pt_regs *regs, long id)							\
+{													\
+	return name##_met(ctx, regs, id);								\
+}													\
+SEC("?tracepoint/raw_syscalls/sys_enter")								\
+int name##_perf(struct trace_event_raw_sys_enter *ctx)							\
+{													\
+	name##_met(ctx, own_regs(), ctx->id);								\
+	return 1;											\
+}													\
+static __always_inline int name##_met(void *ctx, struct pt_regs *regs, __u32 nr)
+
+#define AT_SYS_EXIT(name, regs, ret)									\
+static __always_inline int name##_met(void *ctx, struct pt_regs *regs, long ret);			\
+SEC("?tp_btf/sys_exit")											\
+int BPF_PROG(name, struct pt_regs *regs, long ret)							\
+{													\
+	return name##_met(ctx, regs, ret);								\
+}													\
+SEC("?tracepoint/raw_syscalls/sys_exit")								\
+int name##_perf(struct trace_event_raw_sys_exit *ctx)							\
+{													\
+	name##_met(ctx, own_regs(), ctx->ret);								\
+	return 1;											\
+}													\
+static __always_inline int name##_met(void *ctx, struct pt_regs *regs, long ret)
+
+/* @filename: its address in the kernel. */
+#define AT_EXEC(name, task, old_tid, filename)								\
+static __always_inline int name##_met(void *ctx, struct task_struct *task, pid_t old_tid, __u64 filename); \
+SEC("?tp_btf/sched_process_exec")									\
+int BPF_PROG(name, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)			\
+{													\
+	return name##_met(ctx, task, old_tid, kernel_address(bprm->filename));					\
+}													\
+SEC("?tracepoint/sched/sched_process_exec")								\
+int name##_perf(struct trace_event_raw_sched_process_exec *ctx)						\
+{													\
+	name##_met(ctx, bpf_get_current_task_btf(), ctx->old_pid, text_of(ctx, ctx->__data_loc_filename)); \
+	return 1;											\
+}													\
+static __always_inline int name##_met(void *ctx, struct task_struct *task, pid_t old_tid, __u64 filename)
+
+#define AT_EXIT(name, task)										\
+static __always_inline int name##_met(void *ctx, struct task_struct *task);				\
+SEC("?tp_btf/sched_process_exit")									\
+int BPF_PROG(name, struct task_struct *task)								\
+{													\
+	return name##_met(ctx, task);									\
+}													\
+SEC("?tracepoint/sched/sched_process_exit")								\
+int name##_perf(void *ctx)										\
+{													\
+	name##_met(ctx, bpf_get_current_task_btf());							\
+	return 1;											\
+}													\
+static __always_inline int name##_met(void *ctx, struct task_struct *task)
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * missed.c - what the kernel skipped at tracepoints, since a program of ours was held up there.
+ *
+ * The kernel runs the program of a typed tracepoint, or one of all those at perf events, not within another run on the
+ * same CPU: what an interrupt meets meanwhile, or another task where the first was preempted, is missed, and counted by
+ * the kernel, of whichever task it is. All of it counts as lost: some may be of tasks that are not recorded.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base.h"
+#include "kernel.h"
+#include "log.h"
+#include "record.h"
+#include "recorder.skel.h"
+#include "source/rows.h"
+
+/* What a program's section begins with, and of which class are the records that it would have made. The first holds. */
+static const struct row {
+	const char	*section;
+	enum rec_class	 class;
+} rows[] = {
+	{ "tp_btf/sys_",			CLASS_SYSCALL },
+	{ "tracepoint/raw_syscalls/",		CLASS_SYSCALL },
+	{ "tp_btf/sched_process_",		CLASS_TASK },
+	{ "tp_btf/task_rename",			CLASS_TASK },
+	{ "tp_btf/cgroup_attach_task",		CLASS_TASK },
+	{ "tracepoint/sched/sched_process_",	CLASS_TASK },
+	{ "tracepoint/task/task_rename",	CLASS_TASK },
+	{ "tp_btf/",				CLASS_EVENT },
+	{ "tracepoint",				CLASS_EVENT },
+};
+
+static uint64_t missed[REC_CLASSES];
+
+static const struct row *row_of(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	section += *section == '?';
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strncmp(section, rows[i].section, strlen(rows[i].section)))
+			return &rows[i];
+	return NULL;
+}
+
+static void add_to(int tallies)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t (*tally)[REC_CLASSES] = calloc(MAX(cpus, 1), sizeof(*tally));
+	uint32_t zero = 0;
+
+	if (tally && !bpf_map_lookup_elem(tallies, &zero, tally)) {
+		for (int i = 0; i < REC_CLASSES; i++)
+			tally[0][i] += missed[i];
+		bpf_map_update_elem(tallies, &zero, tally, BPF_ANY);
+	}
+	free(tally);
+}
+
+static int missed_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	(void)bpf; (void)cfg;
+	if (!kernel_has(HAVE_STEADY_TRACEPOINTS) && !kernel_has(HAVE_PERF_TRACEPOINTS))
+		warn("events are missed, and counted as lost, while a task is preempted within a program of ours: "
+		     "this kernel's tracepoints may be, and its perf events cannot be had");
+	return 0;
+}
+
+static void missed_stop(struct recorder_bpf *bpf)
+{
+	uint64_t sum = 0;
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, bpf->obj) {
+		const struct row *row = row_of(prog);
+		struct bpf_prog_info info = {};
+		uint32_t len = sizeof(info);
+
+		if (!row || bpf_program__fd(prog) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			continue;
+		missed[row->class] += info.recursion_misses;
+		sum += info.recursion_misses;
+	}
+	if (sum)
+		add_to(bpf_map__fd(bpf->maps.tallies));
+}
+
+static void missed_summary(void)
+{
+	if (missed[CLASS_SYSCALL] || missed[CLASS_TASK] || missed[CLASS_EVENT])
+		say("of these the kernel skipped %lu syscall, %lu task, %lu event, of any task, while one was being recorded; "
+		    "larger rings do not help there", missed[CLASS_SYSCALL], missed[CLASS_TASK],
+		    missed[CLASS_EVENT]);
+}
+
+const struct source_ops source_missed = {
+	.name	 = "missed",
+	.plan	 = missed_plan,
+	.stop	 = missed_stop,
+	.summary = missed_summary,
+};

@@ -1,0 +1,85 @@
+/*
+ * point.c - which of a program's two shapes, and how it is attached.
+ */
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "kernel.h"
+#include "log.h"
+#include "recorder.skel.h"
+#include "source/links.h"
+#include "source/point.h"
+
+#define NAME_MAX_BYTES	64
+
+bool point_by_events(void)
+{
+	return !kernel_has(HAVE_STEADY_TRACEPOINTS) && kernel_has(HAVE_PERF_TRACEPOINTS);
+}
+
+/* The shape of @prog that is used here: itself, where there is but one. */
+static struct bpf_program *shape_of(struct recorder_bpf *bpf, struct bpf_program *prog)
+{
+	char name[NAME_MAX_BYTES];
+
+	if (!point_by_events())
+		return prog;
+	snprintf(name, sizeof(name), "%s_perf", bpf_program__name(prog));
+	return bpf_object__find_program_by_name(bpf->obj, name) ?: prog;
+}
+
+void point_load(struct recorder_bpf *bpf, struct bpf_program *prog, bool is_wanted)
+{
+	bpf_program__set_autoload(shape_of(bpf, prog), is_wanted);
+}
+
+struct bpf_link *point_link_event(struct bpf_program *prog, unsigned id, uint64_t cookie)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = id };
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = cookie);
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC), err;
+	struct bpf_link *link = fd < 0 ? NULL : bpf_program__attach_perf_event_opts(prog, fd, &opts);	/* takes @fd */
+
+	if (!link && fd >= 0) {
+		err = errno;
+		close(fd);
+		errno = err;
+	}
+	return link;
+}
+
+/* The number of the event that the section of @prog names: tracepoint/SYSTEM/NAME. False: errno tells why there is none. */
+static bool event_of(const struct bpf_program *prog, unsigned *id)
+{
+	const char *event = strchr(bpf_program__section_name(prog), '/');
+	__cleanup(close_file) FILE *f = NULL;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s%s/id", kernel_events_dir() ?: "", event ?: "");
+	f = fopen(path, "re");
+	return f && fscanf(f, "%u", id) == 1;
+}
+
+struct bpf_link *point_link(struct recorder_bpf *bpf, struct bpf_program *prog)
+{
+	struct bpf_program *shape = shape_of(bpf, prog);
+	unsigned id;
+
+	if (bpf_program__type(shape) != BPF_PROG_TYPE_TRACEPOINT)
+		return bpf_program__attach(shape);
+	return event_of(shape, &id) ? point_link_event(shape, id, 0) : NULL;
+}
+
+int point_attach(struct links *l, struct recorder_bpf *bpf, struct bpf_program *prog)
+{
+	struct bpf_link *link;
+
+	if (!bpf_program__autoload(shape_of(bpf, prog)))
+		return 0;
+	link = point_link(bpf, prog);
+	if (!link)
+		return fail(-errno, "cannot attach to the kernel's '%s'", bpf_program__section_name(prog));
+	return links_keep(l, link, NULL);
+}

@@ -1,0 +1,40 @@
+# crowd.sh - more tasks than CPUs, which preempt each other within our programs too, where the kernel lets them: nothing is missed.
+# limit: 200
+. "$LIVE/lib.sh"
+need taskset dd
+
+# Three programs that write, and three that start programs, all on one CPU.
+writes=15000 starts=60
+cat > writing << END
+for i in 1 2 3; do dd if=/dev/zero of=/dev/null bs=1 count=$writes status=none & done
+wait
+END
+cat > starting << END
+for i in 1 2 3; do sh -c 'n=0; while [ \$((n += 1)) -le $starts ]; do /bin/true; done' & done
+wait
+END
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+crowd() { record "$1" --no-functions -b 64M "${@:3}" -- taskset -c "$cpu" sh "$2"; }
+lost_of() { sed -n "s/^recorder: lost: .* \([0-9]*\) $1[, ].*/\1/p" "$2.err" | grep . || echo 0; }
+tasks_of() { said "$1" | sed -n 's/.* \([0-9]*\) tasks.*/\1/p'; }
+
+whole() {
+	local name=$1; shift
+	crowd "$name.w" writing --syscalls=write "$@"
+	check "each write is there$about" equal "$(report_calls "$name.w" sys_write)" $((3 * writes))
+	check "... and none is counted as lost$about" equal "$(said "$name.w" | grep -o 'lost: nothing')" "lost: nothing"
+	crowd "$name.s" starting --no-syscalls "$@"
+	check "each program that was started is there$about" equal "$(tasks_of "$name.s")" $((1 + 3 + 3 * starts))
+	check "... and none is counted as lost$about" equal "$(said "$name.s" | grep -o 'lost: nothing')" "lost: nothing"
+}
+
+about=
+whole all
+about=", by perf events"
+whole perf --no-feature steady-tracepoints
+
+# Where neither shape suits, what the kernel skipped counts as lost: of each write that is not there at least one record.
+crowd told.w writing --syscalls=write --no-feature steady-tracepoints,perf-tracepoints
+check "without both: stored and lost are not less than what was written" \
+	[ $(($(report_calls told.w sys_write) + $(lost_of syscall told.w))) -ge $((3 * writes)) ]
+check "... and that some may be missed is said" grep -q 'preempted' told.w.err
