@@ -60,7 +60,7 @@ static __always_inline int name##_met(void *ctx, struct task_struct *task, pid_t
 SEC("?tp_btf/sched_process_exec")									\
 int BPF_PROG(name, struct task_struct *task, pid_t old_tid, struct linux_binprm *bprm)			\
 {													\
-	return name##_met(ctx, task, old_tid, kernel_address(bprm->filename));					\
+	return name##_met(ctx, task, old_tid, kernel_address(bprm->filename));				\
 }													\
 SEC("?tracepoint/sched/sched_process_exec")								\
 int name##_perf(struct trace_event_raw_sched_process_exec *ctx)						\

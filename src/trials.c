@@ -63,24 +63,57 @@ bool probe_ringbuf(void)
 	return keep_answer(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trial", 0, 0, sysconf(_SC_PAGESIZE), NULL));
 }
 
-/* What a program at tracepoint sys_enter is loaded with; 0: the kernel's types do not have it. */
-static int sys_enter_btf_id(void)
+#ifdef __aarch64__
+/* In a task's thread_info, with which struct task_struct begins: in a union without a name. */
+static int preempt_count_at(const struct btf *btf)
 {
-	static int id;
+	int id = btf__find_by_name_kind(btf, "thread_info", BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL, *in;
+
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+
+		in = btf__type_by_id(btf, m->type);
+		if (btf_is_union(in) && btf_vlen(in) &&
+		    !strcmp(btf__name_by_offset(btf, btf_members(in)->name_off), "preempt_count"))
+			return m->offset / 8;
+	}
+	return -ENOENT;
+}
+#else
+/* A variable of each CPU's. */
+static int preempt_count_at(const struct btf *btf)
+{
+	return btf__find_by_name_kind(btf, "__preempt_count", BTF_KIND_VAR);
+}
+#endif
+
+/* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
+static const struct type_ids {
+	int sys_enter, preempt_count, task_from_pid, task_release;
+} *type_ids(void)
+{
+	static struct type_ids ids;
 	struct btf *btf;
 
-	if (id)
-		return MAX(id, 0);
+	if (ids.sys_enter)
+		return &ids;
+	ids.sys_enter = -ENOENT;
 	btf = btf__load_vmlinux_btf();
-	id = btf ? btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF) : -ENOENT;
+	if (!btf)
+		return &ids;
+	ids.sys_enter = btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF);
+	ids.preempt_count = preempt_count_at(btf);
+	ids.task_from_pid = btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC);
+	ids.task_release = btf__find_by_name_kind(btf, "bpf_task_release", BTF_KIND_FUNC);
 	btf__free(btf);
-	return MAX(id, 0);
+	return &ids;
 }
 
 static int load_tp_btf(const struct bpf_insn *insns, size_t count)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
-		    .attach_btf_id = sys_enter_btf_id());
+		    .attach_btf_id = MAX(type_ids()->sys_enter, 0));
 
 	return opts.attach_btf_id ? load(BPF_PROG_TYPE_TRACING, insns, count, &opts) : -ENOENT;
 }
@@ -117,50 +150,23 @@ bool probe_tp_btf(void)
 		MOV_IMM(BPF_REG_0, 0),						\
 		EXIT
 
-#ifdef __x86_64__
-/* A variable of each CPU's. */
-static int load_preempt_count(const struct btf *btf, int map)
+static int load_preempt_count(int map)
 {
-	int var = btf__find_by_name_kind(btf, "__preempt_count", BTF_KIND_VAR);
+	int at = type_ids()->preempt_count;
 	const struct bpf_insn look[] = {
-		LOAD_VAR(BPF_REG_1, var),
-		CALL(BPF_FUNC_this_cpu_ptr),
-		LOAD_U32(BPF_REG_6, BPF_REG_0, 0),
-		KEEP_R6(map),
-	};
-
-	return var > 0 ? load_tp_btf(look, ARRAY_SIZE(look)) : -ENOENT;
-}
-#elif defined(__aarch64__)
-/* In a task's thread_info, with which struct task_struct begins: in a union without a name. */
-static int count_offset(const struct btf *btf)
-{
-	int id = btf__find_by_name_kind(btf, "thread_info", BTF_KIND_STRUCT);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL, *in;
-
-	for (int i = 0; t && i < btf_vlen(t); i++) {
-		const struct btf_member *m = btf_members(t) + i;
-
-		in = btf__type_by_id(btf, m->type);
-		if (btf_is_union(in) && btf_vlen(in) &&
-		    !strcmp(btf__name_by_offset(btf, btf_members(in)->name_off), "preempt_count"))
-			return m->offset / 8;
-	}
-	return -ENOENT;
-}
-
-static int load_preempt_count(const struct btf *btf, int map)
-{
-	int at = count_offset(btf);
-	const struct bpf_insn look[] = {
+#ifdef __aarch64__
 		CALL(BPF_FUNC_get_current_task_btf),
 		LOAD_U32(BPF_REG_6, BPF_REG_0, at),
+#else
+		LOAD_VAR(BPF_REG_1, at),
+		CALL(BPF_FUNC_this_cpu_ptr),
+		LOAD_U32(BPF_REG_6, BPF_REG_0, 0),
+#endif
 		KEEP_R6(map),
 	};
 
 	return at > 0 ? load_tp_btf(look, ARRAY_SIZE(look)) : -ENOENT;
 }
-#endif
 
 /*
  * Is preemption off in a typed tracepoint's program? Up to 7.0 it was, whatever the kernel. A system call of our own
@@ -172,15 +178,12 @@ bool probe_steady_tracepoints(void)
 	__cleanup(close_fd) int map = -1, prog = -1, link = -1;
 	struct utsname uts = {};
 	uint32_t zero = 0;
-	struct btf *btf;
 
 	if (uname(&uts) || atoi(uts.release) < 7)
 		return true;
 	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(zero), sizeof(count), 1, NULL);
-	btf = btf__load_vmlinux_btf();
-	if (map >= 0 && btf && !bpf_map_update_elem(map, &zero, &count, BPF_ANY))
-		prog = load_preempt_count(btf, map);
-	btf__free(btf);
+	if (map >= 0 && !bpf_map_update_elem(map, &zero, &count, BPF_ANY))
+		prog = load_preempt_count(map);
 	if (prog < 0)
 		return true;
 	link = bpf_raw_tracepoint_open(NULL, prog);
@@ -190,9 +193,7 @@ bool probe_steady_tracepoints(void)
 
 static int load_task_from_pid(void)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int find = btf ? btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC) : -ENOENT;
-	int release = btf ? btf__find_by_name_kind(btf, "bpf_task_release", BTF_KIND_FUNC) : -ENOENT;
+	int find = type_ids()->task_from_pid, release = type_ids()->task_release;
 	const struct bpf_insn look_up[] = {
 		MOV_IMM(BPF_REG_1, 1),
 		CALL_KERNEL(find),
@@ -203,11 +204,10 @@ static int load_task_from_pid(void)
 		EXIT,
 	};
 
-	btf__free(btf);
 	return find > 0 && release > 0 ? load(BPF_PROG_TYPE_TRACEPOINT, look_up, ARRAY_SIZE(look_up), NULL) : -ENOENT;
 }
 
-/* The events that bpf/point.bpf.h and file.bpf.c name; the last came with 6.10. */
+/* Of the events that bpf/point.bpf.h, kin.bpf.c and file.bpf.c name; the last is the newest, of 6.10. */
 bool probe_perf_tracepoints(void)
 {
 	static const char *const events[] = { "raw_syscalls/sys_enter", "sched/sched_process_exec", "sched/sched_prepare_exec" };

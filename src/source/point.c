@@ -55,11 +55,14 @@ static bool event_of(const struct bpf_program *prog, unsigned *id)
 {
 	const char *event = strchr(bpf_program__section_name(prog), '/');
 	__cleanup(close_file) FILE *f = NULL;
-	char path[256];
+	char path[320];
 
 	snprintf(path, sizeof(path), "%s%s/id", kernel_events_dir() ?: "", event ?: "");
 	f = fopen(path, "re");
-	return f && fscanf(f, "%u", id) == 1;
+	if (!f)
+		return false;
+	errno = EINVAL;
+	return fscanf(f, "%u", id) == 1;
 }
 
 struct bpf_link *point_link(struct recorder_bpf *bpf, struct bpf_program *prog)

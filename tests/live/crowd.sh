@@ -37,4 +37,6 @@ whole perf --no-feature steady-tracepoints
 crowd told.w writing --syscalls=write --no-feature steady-tracepoints,perf-tracepoints
 check "without both: stored and lost are not less than what was written" \
 	[ $(($(report_calls told.w sys_write) + $(lost_of syscall told.w))) -ge $((3 * writes)) ]
+skipped() { grep -q 'the kernel skipped' told.w.err && echo some || echo none; }
+check "... what was skipped is said, where it was" equal "$(skipped)" "$([ "$(lost_of syscall told.w)" -gt 0 ] && echo some || echo none)"
 check "... and that some may be missed is said" grep -q 'preempted' told.w.err
