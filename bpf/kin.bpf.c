@@ -11,6 +11,10 @@
 #include "returns.bpf.h"
 
 #define PF_EXITING	 0x4
+#define PF_IO_WORKER	 0x10
+#define NR_IO_URING_ENTER 426	/* on every architecture */
+
+static const char ring_worker[] = "iou-";	/* how the names begin that they give themselves */
 #define PROC_SUPER_MAGIC 0x9fa0
 
 extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
@@ -166,6 +170,23 @@ static __always_inline __s32 subject_of(struct file *file)
 	return BPF_CORE_READ(number, nr);
 }
 
+/*
+ * A ring of io_uring has written it, whose file is not to be seen: of a thread that may be recorded, where the process is.
+ * What is left names threads of the kernel, which are not: workers of rings themselves, what mount(2) starts.
+ */
+static __always_inline void count_by_ring(struct task_struct *task, __u32 nr, __u64 comm)
+{
+	char now[sizeof(ring_worker)] = {};
+	struct task_struct *leader = task->group_leader;
+
+	if (nr != NR_IO_URING_ENTER && !(task->flags & PF_IO_WORKER))
+		return;
+	bpf_probe_read_kernel_str(now, sizeof(now), (void *)comm);
+	if (!bpf_strncmp(now, sizeof(now) - 1, ring_worker) || !leader || !state_of(leader))
+		return;
+	count_lost(NULL, CLASS_TASK);
+}
+
 /* Since 6.16 (e0b2fdb352b7) the event does not tell whose name it is: that of who writes it into a file of /proc, or its own. */
 SEC("?tracepoint/task/task_rename")
 int task_name_perf(struct trace_event_raw_task_rename *ctx)
@@ -174,8 +195,9 @@ int task_name_perf(struct trace_event_raw_task_rename *ctx)
 	struct task_struct *task = bpf_get_current_task_btf(), *other;
 	struct pt_regs *regs = own_regs();
 	bool compat = in_compat_syscall();
+	__u32 nr = syscall_nr(regs);
 
-	if (names_itself(syscall_nr(regs), compat)) {
+	if (names_itself(nr, compat)) {
 		tell_name(task, comm);
 		return 1;
 	}
@@ -184,8 +206,10 @@ int task_name_perf(struct trace_event_raw_task_rename *ctx)
 	else
 		syscall_args(regs, arg);
 	other = bpf_task_from_pid(subject_of((struct file *)file_at_fd(arg[0])));
-	if (!other)
+	if (!other) {
+		count_by_ring(task, nr, comm);
 		return 1;
+	}
 	if (other->tgid == task->tgid)
 		tell_name(other, comm);
 	bpf_task_release(other);

@@ -90,6 +90,21 @@ check "a name of blanks does not take those of others" grep -qE '^ +cat-[0-9]+ '
 by_another() { report "$1" | sed -nE 's/.*-([0-9]+) .* task_rename: *pid=([0-9]+) .*newcomm=by-another.*/\1 \2/p' | awk '{ print ($1 != $2) }'; }
 check "a name that another thread gives: by that one" equal "$(by_another others.dat)" 1
 check "... told by perf events" equal "$(by_another others2.dat)" 1
+# Of what a ring of io_uring writes the perf event does not tell whom it names: then it is one that is lost, or it is told.
+named_by_ring() {
+	local told lost
+	dat ring.dat --no-functions --no-syscalls --no-feature steady-tracepoints -- "$PROGRAMS/ringname"
+	told=$(report ring.dat | grep -c 'task_rename: .*newcomm=by-ring')
+	lost=$(sed -n 's/.* \([0-9]*\) task records;.*/\1/p' ring.dat.err)
+	equal $((told + ${lost:-0})) 1
+}
+if ! program ringname "a name that a ring gives"; then
+	:
+elif "$PROGRAMS/ringname"; then
+	check "a name that a ring gives is told or counted as lost" named_by_ring
+else
+	skip "a name that a ring gives" "io_uring cannot be had here"
+fi
 check "an exit" line 'sched_process_exit' 'comm=[a-z]+ pid=[0-9]+ prio=[0-9]+ group_dead=true'
 check "tasks by their last names" equal "$(awk '/sched_process_exit/ { sub(/-[0-9]+$/, "", $1); print $1 }' text.report | sort | tr '\n' ' ')" "cat true "
 

@@ -86,6 +86,7 @@ struct task_struct {
 	int prio;
 	pid_t pid;
 	pid_t tgid;
+	struct task_struct *group_leader;
 	struct task_struct *real_parent;
 	struct pid *thread_pid;
 	char comm[16];
