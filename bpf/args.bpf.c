@@ -316,10 +316,8 @@ static __noinline int args_finish(struct pt_regs *ctx, struct task_struct *task,
 
 /* The call, recorded if it is to be. Returns enum filter_verdict, FILTER_SKIP also when it was lost; *@lost then. */
 static __always_inline int args_event(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
-				      __u64 site_sp, __u64 cookie, bool returns, __u32 home, bool *lost)
+				      __u64 sp, __u64 cookie, __u16 flags, __u32 home, bool *lost)
 {
-	__u64 sp = site_sp + (cookie >> COOKIE_SP_SHIFT & COOKIE_SP);
-	__u16 flags = !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
 	int verdict = args_filtered ? args_judge(ctx, task, sp, cookie, flags | home) : FILTER_SHOW;
 
 	*lost = verdict == FILTER_SHOW && !args_entry_record(t, ctx, sp, cookie, flags);
@@ -360,10 +358,14 @@ static __noinline int session_entry(struct pt_regs *ctx, struct task_struct *tas
 {
 	__u64 sp = user_sp(ctx);
 	bool returns = returns_probed(t, task) && is_home(t, task, sp), lost;
-	int verdict = args_event(t, task, ctx, sp, cookie, returns, returns ? FILTER_HOME : 0, &lost);
+	__u16 flags;
+	int verdict;
 
-	if (lost && returns)
-		count_lost(t, CLASS_FUNCTION);
+	sp = entry_sp(sp, cookie);
+	flags = call_flags(task, ctx, sp, cookie, returns);
+	verdict = args_event(t, task, ctx, sp, cookie, flags, returns ? FILTER_HOME : 0, &lost);
+	if (lost)
+		return_lost(t, flags);
 	return verdict == FILTER_SKIP || !returns;
 }
 
@@ -387,8 +389,10 @@ int args_entry(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	bool lost;
 
-	if (t && !is_told(t, cookie, sp))
-		args_event(t, task, ctx, sp, cookie, true, 0, &lost);
+	if (!t || is_told(t, cookie, sp))
+		return 0;
+	sp = entry_sp(sp, cookie);
+	args_event(t, task, ctx, sp, cookie, call_flags(task, ctx, sp, cookie, true), 0, &lost);
 	return 0;
 }
 

@@ -274,23 +274,18 @@ __noinline int filter_leave(__u64 sp, __u64 cookie, __u32 flags)
 
 /* ---- probes: as those of function.bpf.c ---- */
 
-/* The call, recorded if it is to be. Returns 0 when its return is wanted. */
+/* The call, recorded if it is to be. Returns enum filter_verdict; *@lost: it was to be, and there was no room. */
 static __always_inline int filter_event(struct task_state *t, struct task_struct *task, __u32 flags, __u64 sp,
-					__u64 cookie, __u32 home)
+					__u64 cookie, __u32 home, bool *lost)
 {
-	int none;
+	int verdict = filter_enter(sp, cookie, flags | home);
 
-	switch (filter_enter(sp, cookie, flags | home)) {
-	case FILTER_SHOW:
-		none = entry_record(t, task, flags, sp, cookie);
-		if (trigger_actions(cookie))
-			trigger_finish(cookie);
-		return none;
-	case FILTER_WATCH:
-		return 0;
-	default:
-		return 1;
-	}
+	if (verdict != FILTER_SHOW)
+		return verdict;
+	*lost = entry_record(t, task, flags, sp, cookie);
+	if (trigger_actions(cookie))
+		trigger_finish(cookie);
+	return verdict;
 }
 
 SEC("?uprobe")
@@ -299,8 +294,9 @@ int filter_session(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_struct *task;
 	struct task_state *t;
-	bool returns, is_shown;
+	bool returns, is_shown, lost = false;
 	__u32 flags;
+	int verdict;
 
 	if (is_return(ctx)) {
 		is_shown = filter_leave(sp - RETURN_POPS, cookie, FILTER_HOME);
@@ -313,7 +309,10 @@ int filter_session(struct pt_regs *ctx)
 	returns = returns_probed(t, task) && is_home(t, task, sp);
 	flags = call_flags(task, ctx, sp, cookie, returns);
 	cookie = settled_cookie(ctx, cookie);
-	return filter_event(t, task, flags, sp, cookie, returns ? FILTER_HOME : 0) || !returns;
+	verdict = filter_event(t, task, flags, sp, cookie, returns ? FILTER_HOME : 0, &lost);
+	if (lost)
+		return_lost(t, flags);
+	return lost || verdict == FILTER_SKIP || !returns;
 }
 
 SEC("?uprobe")
@@ -323,6 +322,7 @@ int filter_entry(struct pt_regs *ctx)
 	struct task_state *t = state_of(task);
 	__u64 cookie, sp;
 	__u32 flags;
+	bool lost;
 
 	if (!t)
 		return 0;
@@ -332,7 +332,7 @@ int filter_entry(struct pt_regs *ctx)
 		return 0;
 	sp = entry_sp(sp, cookie);
 	flags = call_flags(task, ctx, sp, cookie, true);
-	filter_event(t, task, flags, sp, settled_cookie(ctx, cookie), 0);
+	filter_event(t, task, flags, sp, settled_cookie(ctx, cookie), 0, &lost);
 	return 0;
 }
 

@@ -10,14 +10,6 @@
 const volatile bool spare_other_stacks;
 const volatile __u32 calls_mask;
 
-static __always_inline int entry_event(struct task_state *t, struct task_struct *task, struct pt_regs *ctx,
-				       __u64 site_sp, __u64 cookie, bool returns)
-{
-	__u64 sp = entry_sp(site_sp, cookie);
-
-	return entry_record(t, task, call_flags(task, ctx, sp, cookie, returns), sp, cookie);
-}
-
 /* Returning 1 at entry leaves the return unprobed: so of a call that is not recorded neither end is paid for. */
 SEC("?uprobe")
 int function_session(struct pt_regs *ctx)
@@ -26,6 +18,7 @@ int function_session(struct pt_regs *ctx)
 	struct task_struct *task;
 	struct task_state *t;
 	bool returns;
+	__u16 flags;
 
 	if (is_return(ctx))
 		return exit_record(ctx, cookie);
@@ -34,7 +27,12 @@ int function_session(struct pt_regs *ctx)
 	if (!t)
 		return 1;
 	returns = returns_probed(t, task) && is_home(t, task, sp);
-	return entry_event(t, task, ctx, sp, cookie, returns) || !returns;
+	sp = entry_sp(sp, cookie);
+	flags = call_flags(task, ctx, sp, cookie, returns);
+	if (!entry_record(t, task, flags, sp, cookie))
+		return !returns;
+	return_lost(t, flags);
+	return 1;
 }
 
 SEC("?uprobe")
@@ -44,8 +42,10 @@ int function_entry(struct pt_regs *ctx)
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_state *t = state_of(task);
 
-	if (t && !is_told(t, cookie, sp))
-		entry_event(t, task, ctx, sp, cookie, true);
+	if (!t || is_told(t, cookie, sp))
+		return 0;
+	sp = entry_sp(sp, cookie);
+	entry_record(t, task, call_flags(task, ctx, sp, cookie, true), sp, cookie);
 	return 0;
 }
 

@@ -49,7 +49,7 @@ static __always_inline __u16 call_flags(struct task_struct *task, struct pt_regs
 	return !returns || cookie & COOKIE_NO_EXIT ? REC_F_NO_EXIT : entry_flags(task, ctx, sp);
 }
 
-/* Returns 1 when there was no room: its return is not to be probed then. */
+/* Returns 1 when there was no room. */
 static __always_inline int entry_record(struct task_state *t, struct task_struct *task, __u16 flags, __u64 sp,
 					__u64 cookie)
 {
@@ -58,9 +58,14 @@ static __always_inline int entry_record(struct task_state *t, struct task_struct
 	if (call_record(task, REC_FUNC_ENTRY, flags, cookie & COOKIE_FUNC, sp))
 		return 0;
 	count_lost(t, CLASS_FUNCTION);
-	if (!(flags & REC_F_NO_EXIT))
-		count_lost(t, CLASS_FUNCTION);	/* its return */
 	return 1;
+}
+
+/* The entry was lost, and its session leaves the return unprobed: that is lost with it, where there would be one. */
+static __always_inline void return_lost(struct task_state *t, __u16 flags)
+{
+	if (!(flags & REC_F_NO_EXIT))
+		count_lost(t, CLASS_FUNCTION);
 }
 
 /* What is probed at its return was recorded at its entry: nobody need be asked again. */
