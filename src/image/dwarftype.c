@@ -364,22 +364,12 @@ static void lay(struct layout *l, Dwarf_Die *type, uint64_t at, int nesting)
 	l->is_unknown = true;
 }
 
-static void set_aggregate(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *v)
+/* The rules of the System V ABI for x86-64: which words of an aggregate are passed in which registers. */
+static void set_words(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *v)
 {
-	struct layout l = { .r = r };
-	uint64_t how = number(type, DW_AT_calling_convention, 0);
-
-	v->bytes = number(type, DW_AT_byte_size, 0);
-	if (how == DW_CC_pass_by_reference) {
-		v->how = PASS_WORDS;
-		v->ints = 1;
-		v->bytes = 8;
-		strcpy(v->format, "p");
-		return;
-	}
-	if (!v->bytes || (how != DW_CC_pass_by_value && !speaks_c(r)))
-		return;
 #ifdef __x86_64__
+	struct layout l = { .r = r };
+
 	lay(&l, type, 0, 0);
 	if (l.is_unknown)
 		return;
@@ -393,6 +383,22 @@ static void set_aggregate(struct dwarf_reader *r, Dwarf_Die *type, struct value_
 	}
 	v->how = v->ints + v->vectors == ROUND_UP(v->bytes, 8) / 8 ? PASS_WORDS : PASS_UNKNOWN;
 #endif
+}
+
+static void set_aggregate(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *v)
+{
+	uint64_t how = number(type, DW_AT_calling_convention, 0);
+
+	v->bytes = number(type, DW_AT_byte_size, 0);
+	if (how == DW_CC_pass_by_reference) {
+		v->how = PASS_WORDS;
+		v->ints = 1;
+		v->bytes = 8;
+		strcpy(v->format, "p");
+		return;
+	}
+	if (v->bytes && (how == DW_CC_pass_by_value || speaks_c(r)))
+		set_words(r, type, v);
 }
 
 void dwarf_type(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *ret)

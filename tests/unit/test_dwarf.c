@@ -69,6 +69,7 @@ static const struct debug_func *debug_of(const struct image *told, const struct 
 	return f ? debug_find(told->debug, f->addr) : NULL;
 }
 
+#if defined(__x86_64__)
 static void check_types(const char *compiler, const char *level)
 {
 	__cleanup(image_child_stopp) struct image_child *c = NULL;
@@ -99,7 +100,6 @@ static void check_types(const char *compiler, const char *level)
 	CHECK_STR(debug_at(told->debug, told->debug->enumeration[0]), "color{RED=1,GREEN=2,DARK=-7}");
 }
 
-#if defined(__x86_64__)
 TEST(gcc_tells_arguments_unoptimized) { SCRATCH; check_types("gcc", "O0"); }
 TEST(gcc_tells_arguments_optimized) { SCRATCH; check_types("gcc", "O2 -fno-ipa-cp -fno-ipa-sra"); }
 TEST(clang_tells_arguments_unoptimized) { SCRATCH; check_types("clang", "O0"); }
