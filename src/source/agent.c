@@ -30,11 +30,11 @@
 #include "process.h"
 #include "recorder.skel.h"
 #include "source/hold.h"
+#include "source/links.h"
 #include "source/seat.h"
 
 #define LOOK_MS		1000	/* between looks at all slots, for a request that found no room in its ring */
 #define LEAVE_MS	200	/* between counts of the tasks that need it, once recorder is gone */
-#define LEAVE_COUNTS	10	/* counts of none before it leaves when recorder was killed: its links are still being closed */
 #define HOLDS_MAX	1024	/* links it keeps that can be let go of before its end */
 #define ANSWER_MS	100
 
@@ -46,7 +46,7 @@ struct agent {
 /* A message to the agent. */
 struct word {
 	uint64_t file;		/* 'l', 'f': a number for the file */
-	uint64_t what;		/* 'l': a link comes with it; 'f': let go of that file's; 'd': leave when you can */
+	uint64_t what;		/* 'l': a link comes with it; 'f': let go of that file's */
 };
 
 struct hold {
@@ -66,8 +66,8 @@ struct serving {
 	int		    iterator;	/* link; -1: cannot count */
 	int		    requests_fd;
 	int		    socket;
-	bool		    is_dismissed;
-	bool		    is_alone;	/* recorder is gone */
+	int		    recorder;	/* its pidfd; -1: not known */
+	bool		    is_alone;	/* it has let go of all its links, or is dying and does */
 };
 
 static int serve(void *ctx, void *data, size_t len);
@@ -78,6 +78,7 @@ static void serving_close(struct serving *s)
 	if (s->slot)
 		munmap(s->slot, GATE_SLOTS * sizeof(*s->slot));
 	close_fd(&s->iterator);
+	close_fd(&s->recorder);
 }
 
 static int serving_open(struct serving *s, struct recorder_bpf *bpf)
@@ -86,7 +87,7 @@ static int serving_open(struct serving *s, struct recorder_bpf *bpf)
 	int err;
 
 	*s = (struct serving){
-		.iterator = -1, .socket = -1,
+		.iterator = -1, .socket = -1, .recorder = syscall(SYS_pidfd_open, getpid(), 0),
 		.hijacked = &bpf->bss->gate_hijacked,
 		.holder = {
 			.exec_open = &bpf->data->gate_exec_open, .timeouts = &bpf->bss->gate_exec_timeouts,
@@ -134,6 +135,14 @@ static void serve_all(struct serving *s)
 		serve_slot(&s->slot[i]);
 }
 
+/* Of a process that was killed the kernel closes the links at its very end. */
+static bool is_recorder_gone(const struct serving *s)
+{
+	struct pollfd end = { .fd = s->recorder, .events = POLLIN };
+
+	return s->recorder < 0 ? s->is_alone : poll(&end, 1, 0) > 0;
+}
+
 /* Does any task have a return probe open? Yes, if that cannot be told. */
 static bool is_needed(struct serving *s)
 {
@@ -174,7 +183,7 @@ static void let_go(struct serving *s, uint64_t file)
 	send(s->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A link to hold, one to let go of, the word to leave, or the end of recorder. */
+/* A link to hold, one to let go of, or the end of recorder and of what lets go of its links. */
 static void hear(struct serving *s)
 {
 	union {
@@ -193,7 +202,6 @@ static void hear(struct serving *s)
 		switch (word.what) {
 		case 'l': hold(s, word.file, &msg); break;
 		case 'f': let_go(s, word.file); break;
-		case 'd': s->is_dismissed = true; break;
 		}
 	}
 	if (n > 0)
@@ -208,7 +216,6 @@ static void serve_until_done(struct serving *s)
 		{ .fd = ring_buffer__epoll_fd(s->requests), .events = POLLIN },
 		{ .fd = s->socket, .events = POLLIN },
 	};
-	unsigned quiet = 0;
 
 	for (;;) {
 		fds[1].revents = 0;
@@ -223,10 +230,10 @@ static void serve_until_done(struct serving *s)
 		if (fds[0].revents)
 			continue;
 		serve_all(s);
-		if (!s->is_alone)
+		if (!is_recorder_gone(s))
 			continue;
-		quiet = is_needed(s) ? 0 : quiet + 1;
-		if (quiet >= (s->is_dismissed ? 1 : LEAVE_COUNTS))
+		*s->holder.exec_open = false;
+		if (s->is_alone && !is_needed(s))
 			return;
 	}
 }
@@ -234,7 +241,7 @@ static void serve_until_done(struct serving *s)
 /* Close all that is not ours: another process's pipes must see their end when recorder ends. */
 static void close_others(struct serving *s)
 {
-	int keep[] = { 0, 1, 2, s->socket, s->requests_fd, s->iterator, ring_buffer__epoll_fd(s->requests) };
+	int keep[] = { 0, 1, 2, s->socket, s->requests_fd, s->iterator, s->recorder, ring_buffer__epoll_fd(s->requests) };
 	int null = open("/dev/null", O_RDWR);
 
 	for (int i = 0; i < 3; i++)
@@ -308,6 +315,7 @@ int agent_start(struct agent **ret, struct recorder_bpf *bpf)
 	serving_close(&s);
 	close(pair[1]);
 	a->socket = pair[0];
+	links_witness(a->socket);
 	*ret = a;
 	return err;
 }
@@ -349,7 +357,6 @@ void agent_dismiss(struct agent *a)
 {
 	if (!a)
 		return;
-	send(a->socket, &(struct word){ .what = 'd' }, sizeof(struct word), MSG_NOSIGNAL);
 	close_fd(&a->pidfd);
 	free(a);			/* the socket stays open: its end tells that all our links are gone */
 }

@@ -5,8 +5,9 @@
  * probe's trampoline stays on a task's stack until that function returns; if
  * recorder is killed, a task that throws through such a frame still has to be
  * served, or it dies. So the agent holds links that it is given, and leaves
- * only when recorder is gone and no task has a return probe open any more. It
- * has nothing else of recorder's: no files, no terminal, no session.
+ * only when recorder is gone, what lets go of its links for it (links.h) too, and
+ * no task has a return probe open any more. It has nothing else of recorder's: no
+ * files, no terminal, no session.
  */
 #ifndef AGENT_H
 #define AGENT_H

@@ -75,7 +75,13 @@ static struct {
 	size_t	      count, room;
 	struct going *process;
 	size_t	      process_count, process_room;
+	int	      witness;		/* 0: none */
 } going;
+
+void links_witness(int fd)
+{
+	going.witness = fd;
+}
 
 static void close_all(void)
 {
@@ -90,19 +96,24 @@ static void *let_go(void *ctx)
 	return NULL;
 }
 
-/* Whoever reads what recorder writes waits for recorder's end, not for that of this process. */
+/* Whoever reads what recorder writes waits for recorder's end, not for that of this process. There is room for one more fd. */
 static void going_main(pthread_t *thread)
 {
 	sigset_t all;
-	size_t n = 0;
+	size_t n = 0, count;
+
+	going.fd[going.count] = going.witness;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	prctl(PR_SET_NAME, "recorder-links");
-	process_keep_only(going.fd, going.count);
-	for (size_t i = 0; i < going.count; i++)
-		if (pthread_create(&thread[n], NULL, let_go, (void *)(intptr_t)going.fd[i]))
+	count = going.count + !!going.witness;
+	process_keep_only(going.fd, count);		/* sorts them */
+	for (size_t i = 0; i < count; i++)
+		if (going.fd[i] == going.witness)
+			continue;
+		else if (pthread_create(&thread[n], NULL, let_go, (void *)(intptr_t)going.fd[i]))
 			close(going.fd[i]);
 		else
 			n++;
@@ -117,7 +128,8 @@ static void start_going(void)
 	__cleanup(free_ptr) pthread_t *thread = calloc(MAX(going.count, (size_t)1), sizeof(*thread));
 	struct going new;
 
-	if (!going.count || !thread || grow(&going.process, &going.process_room, going.process_count, sizeof(new))) {
+	if (!going.count || !thread || grow(&going.fd, &going.room, going.count, sizeof(int)) ||
+	    grow(&going.process, &going.process_room, going.process_count, sizeof(new))) {
 		close_all();
 		return;
 	}

@@ -30,6 +30,8 @@ int  links_keep_fd(struct links *l, int fd, const struct probed *file);			/* tak
 bool links_has(const struct links *l, const struct probed *file);	/* any of that file? */
 void links_let_go(struct links *l, const struct probed *file);	/* of those of one file, in the background */
 void links_release(struct links *l);				/* in the background */
+/* Whoever lets links go keeps @fd open until they are gone, so that its other end can wait for that. Lent, for good. */
+void links_witness(int fd);
 /* Until all that were released are gone, or a second has passed: the breakpoints are, in any case. */
 void links_wait(void);
 

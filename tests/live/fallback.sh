@@ -40,6 +40,9 @@ for feature in uprobe-session uprobe-multi,uprobe-session write-user uprobe-slee
 	check "throw without $feature: its end" equal $? 0
 	check "throw without $feature: its output" cmp throw.want throw.out
 	check "throw without $feature: its calls" truth throw.data throw.out
+	# The kernel may need seconds to take the probes away.
+	"$PROGRAMS/throw" > after.out
+	check "throw without $feature: who runs it right after lives" equal "$? $(cmp throw.want after.out)" "0 "
 done
 
 "$RECORDER" --no-feature no-such-feature -- /bin/true > /dev/null 2> wrong.err
