@@ -39,8 +39,6 @@
 #define GIVE_WAY_NS	50000	/* between one giving way and the next */
 #define GIVE_WAY_RARELY_NS 1000000	/* while probes are being set */
 
-/* Set before the load: bpf_probe_write_user() may be used. */
-const volatile bool gate_can_write;
 
 /* For the summary and the tests. */
 volatile __u64 unwind_restored, unwind_replaced, unwind_failed;	/* walks served; words put back; not served in time */
@@ -237,14 +235,17 @@ static __always_inline bool write_here(struct gate_slot *s)
 	return true;
 }
 
-/* Have the slot's words written into the current task; the slot is free afterwards. */
-static __noinline bool write_words(__u32 at)
+/*
+ * Have the slot's words written into the current task, @here if that works; the slot is free afterwards. The kernel notes
+ * each load of a program that may write, so only those that were loaded for it say so.
+ */
+static __noinline bool write_words(__u32 at, bool here)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 
 	if (!s)
 		return false;
-	if (gate_can_write && write_here(s)) {
+	if (here && write_here(s)) {
 		gate_move(s, GATE_TAKEN, GATE_FREE);
 		return true;
 	}
@@ -341,7 +342,7 @@ static __noinline __u32 begin_walk(__u64 sp)
 }
 
 /* Write what was noted in the slot, if anything was. */
-static __noinline int end_walk(__u32 at, volatile __u64 *served)
+static __noinline int end_walk(__u32 at, volatile __u64 *served, bool here)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 
@@ -349,7 +350,7 @@ static __noinline int end_walk(__u32 at, volatile __u64 *served)
 		return 0;
 	if (!s->count)
 		gate_move(s, GATE_TAKEN, GATE_FREE);
-	else if (write_words(at))
+	else if (write_words(at, here))
 		__sync_fetch_and_add(served, 1);
 	else
 		__sync_fetch_and_add(&unwind_failed, 1);
@@ -357,8 +358,7 @@ static __noinline int end_walk(__u32 at, volatile __u64 *served)
 }
 
 /* An unwinder is about to look at the stack: give it the truth. */
-SEC("?uprobe.s")
-int unwind_begin(struct pt_regs *ctx)
+static __always_inline int hand_truth(struct pt_regs *ctx, bool here)
 {
 	__u32 at = begin_walk(user_sp(ctx));
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -366,12 +366,11 @@ int unwind_begin(struct pt_regs *ctx)
 	if (!s)
 		return 0;
 	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
-	return end_walk(at, &unwind_restored);
+	return end_walk(at, &unwind_restored, here);
 }
 
 /* It has found its handler, or was only looking: the frames that are left get their return probes again. */
-SEC("?uprobe.s")
-int unwind_end(struct pt_regs *ctx)
+static __always_inline int hand_trampolines(struct pt_regs *ctx, bool here)
 {
 	__u32 at = begin_walk(user_sp(ctx));
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -379,7 +378,31 @@ int unwind_end(struct pt_regs *ctx)
 	if (!s)
 		return 0;
 	bpf_loop(GATE_FRAMES, note_trampoline, &s, 0);
-	return end_walk(at, &unwind_replaced);
+	return end_walk(at, &unwind_replaced, here);
+}
+
+SEC("?uprobe.s")
+int unwind_begin(struct pt_regs *ctx)
+{
+	return hand_truth(ctx, false);
+}
+
+SEC("?uprobe.s")
+int unwind_begin_here(struct pt_regs *ctx)
+{
+	return hand_truth(ctx, true);
+}
+
+SEC("?uprobe.s")
+int unwind_end(struct pt_regs *ctx)
+{
+	return hand_trampolines(ctx, false);
+}
+
+SEC("?uprobe.s")
+int unwind_end_here(struct pt_regs *ctx)
+{
+	return hand_trampolines(ctx, true);
 }
 
 /* The file the current task runs. */
@@ -595,7 +618,7 @@ int maps_gate(struct pt_regs *ctx)
 	if (!s)
 		return 0;
 	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
-	return end_walk(at, &unwind_restored);
+	return end_walk(at, &unwind_restored, false);
 }
 
 /* How many tasks may still have a trampoline on their stack: while there are any, the agent stays. */

@@ -21,6 +21,7 @@
 #include "recorder.skel.h"
 #include "source.h"
 #include "source/agent.h"
+#include "source/later.h"
 #include "source/links.h"
 #include "source/ownstack.h"
 #include "source/point.h"
@@ -63,8 +64,10 @@ struct sites {
 };
 
 static struct {
+	struct recorder_bpf *bpf;	/* a load of its own, for the two programs; NULL: no unwinder was seen yet */
 	struct agent *agent;
 	struct links	links;		/* the agent has copies */
+	struct bpf_program *begin, *end;
 	bool		is_off;		/* this kernel cannot */
 	unsigned	forbids;	/* files that keep return probes away */
 	char	       *forbidding;	/* the first of them */
@@ -157,14 +160,48 @@ static int attach_sites(struct bpf_program *prog, const char *path, const unsign
 	return err;
 }
 
-static int attach_file(struct recorder_bpf *bpf, int fd, const struct sites *s)
+/* A task is made to wait in them, so they may use none but its own stack. */
+static int load_programs(struct recorder_bpf *bpf)
+{
+	struct recorder_bpf *late = later_open(bpf);
+	int err;
+
+	if (!late)
+		return -errno;
+	unwind.begin = kernel_has(HAVE_WRITE_USER) ? late->progs.unwind_begin_here : late->progs.unwind_begin;
+	unwind.end = kernel_has(HAVE_WRITE_USER) ? late->progs.unwind_end_here : late->progs.unwind_end;
+	later_want(unwind.begin);
+	later_want(unwind.end);
+	err = recorder_bpf__load(late);
+	if (!err && (!ownstack_has(unwind.begin) || !ownstack_has(unwind.end)))
+		err = -E2BIG;
+	if (err)
+		recorder_bpf__destroy(late);
+	else
+		unwind.bpf = late;
+	return err;
+}
+
+/* The kernel writes a warning into its log for each load of a program that may write: so not before there is an unwinder. */
+static bool have_programs(struct recorder_bpf *bpf)
+{
+	int err = unwind.bpf ? 0 : load_programs(bpf);
+
+	if (!err)
+		return true;
+	warn("returns are not probed where something unwinds: the programs for it cannot be loaded: %s", strerror(-err));
+	unwind.is_off = true;
+	return false;
+}
+
+static int attach_file(int fd, const struct sites *s)
 {
 	char path[32];
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = attach_sites(bpf->progs.unwind_begin, path, s->begin, s->begins);
-	return err ?: attach_sites(bpf->progs.unwind_end, path, s->end, s->ends);
+	err = attach_sites(unwind.begin, path, s->begin, s->begins);
+	return err ?: attach_sites(unwind.end, path, s->end, s->ends);
 }
 
 /* It also looks after those who wait at an exec. */
@@ -175,20 +212,12 @@ static bool needs_agent(const struct config *cfg)
 
 static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	struct bpf_program *progs[] = { bpf->progs.unwind_begin, bpf->progs.unwind_end };
-	bool multi = kernel_has(HAVE_UPROBE_MULTI);
-
 	bpf->rodata->returns_when = cfg->returns;
 	unwind.is_off = !wants_returns(cfg) || !unwind_possible();
 	bpf_program__set_autoload(bpf->progs.hijacked_tasks, needs_agent(cfg));
 	if (unwind.is_off)
 		return 0;
-	bpf->rodata->gate_can_write = kernel_has(HAVE_WRITE_USER);
 	point_load(bpf, bpf->progs.gate_fork, true);
-	for (size_t i = 0; i < ARRAY_SIZE(progs); i++) {
-		bpf_program__set_autoload(progs[i], true);
-		bpf_program__set_expected_attach_type(progs[i], multi ? BPFLINK_UPROBE_MULTI : 0);
-	}
 	return 0;
 }
 
@@ -198,11 +227,6 @@ static int unwind_attach(struct recorder_bpf *bpf, const struct config *cfg)
 
 	if (err || unwind.is_off)
 		return err;
-	if (!ownstack_has(bpf->progs.unwind_begin) || !ownstack_has(bpf->progs.unwind_end)) {
-		warn("returns are not probed: the programs that unwinding needs have too much stack");
-		unwind.is_off = true;
-		return 0;
-	}
 	unwind.failed = &bpf->bss->unwind_failed;
 	return keep_link(point_link(bpf, bpf->progs.gate_fork), NULL);
 }
@@ -235,7 +259,9 @@ static bool guard(struct recorder_bpf *bpf, const struct image *img, int fd)
 	}
 	if (!s.begins && !s.ends)
 		return img->walker != WALKER_NAMED;
-	err = attach_file(bpf, fd, &s);
+	if (!have_programs(bpf))
+		return false;
+	err = attach_file(fd, &s);
 	detail("unwinder: %s: %u entry points, %u ends%s%s", img->path, s.begins, s.ends, err ? ": " : "",
 	       err ? strerror(-err) : "");
 	return !err && (s.begins || img->walker != WALKER_NAMED);
@@ -280,6 +306,7 @@ static void unwind_detach(void)
 {
 	links_release(&unwind.links);
 	agent_dismiss(TAKE(unwind.agent));
+	recorder_bpf__destroy(TAKE(unwind.bpf));
 }
 
 static void unwind_summary(void)

@@ -31,6 +31,16 @@ for p in unwind unwind.static; do
 	check "$p: uftrace opens it" uftrace_accepts "$p.data"
 done
 
+# The kernel warns in its log of each program that may write into others' memory. Where one process's returns cannot be told
+# from another's, functions are probed by such programs always, so that other stacks are spared.
+if "$RECORDER" --doctor | grep -q '^ *uprobe-session *yes' && dmesg > before.log 2> /dev/null; then
+	record plain.data -- "$PROGRAMS/nested" > /dev/null
+	check "no program that may write is loaded where nothing unwinds" equal "$(dmesg | grep -c bpf_probe_write_user)" \
+		"$(grep -c bpf_probe_write_user before.log)"
+else
+	skip "no program that may write is loaded where nothing unwinds" "this kernel has no sessions, or its log cannot be read"
+fi
+
 # Frames outside the one that caught it are seen to return by themselves.
 record one.data -- "$PROGRAMS/unwind" deep > /dev/null
 replay one.data -F outer > outer.txt
