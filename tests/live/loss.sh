@@ -29,11 +29,11 @@ accounted() {
 	rm -rf whole part
 }
 
-accounted "a storm of functions" "-b 64K" --no-syscalls -- "$PROGRAMS/storm" 300000
-accounted "a storm of system calls" "-b 64K" --no-functions -- "$PROGRAMS/syscalls" 300000
-accounted "a storm of both" "-b 64K" -- "$PROGRAMS/storm" 300000
-# Before recorder's own threads, where there is but one CPU for both: what is drained as it comes is not lost.
+# Storms run before recorder's own threads, where there is but one CPU for both: what is drained as it comes is not lost.
 first=$(chrt -f 1 true 2> /dev/null && echo chrt -f 1)
+accounted "a storm of functions" "-b 64K" --no-syscalls -- $first "$PROGRAMS/storm" 300000
+accounted "a storm of system calls" "-b 64K" --no-functions -- $first "$PROGRAMS/syscalls" 300000
+accounted "a storm of both" "-b 64K" -- $first "$PROGRAMS/storm" 300000
 format=raw,bas accounted "a storm of files" "-b 64K" --no-functions --no-syscalls -- $first \
 	sh -c 'i=0; while [ $i -lt 20000 ]; do : < /dev/null; i=$((i + 1)); done'
 # Of a fork whose entry is lost two returns are not seen, so its functions are not asked for here.
@@ -49,13 +49,13 @@ for way in session pair; do
 done
 accounted "drops in a tree of processes" "--simulate-drops 7" --no-functions -- "$PROGRAMS/forks" 3
 
-record strict --format raw -b 64K --no-functions --strict -- "$PROGRAMS/syscalls" 300000 > /dev/null
+record strict --format raw -b 64K --no-functions --strict -- $first "$PROGRAMS/syscalls" 300000 > /dev/null
 check "--strict: losses in the exit status" equal $? 3
 "$RECORDER" -q --format trace-dat -o strict.dat --strict --replay strict/recording.raw 2> strict.err
 check "... of what is replayed, too" equal $? 3
 
 # What uftrace shows of it, and that it still opens.
-record lost.data -b 64K -- "$PROGRAMS/storm" 300000 > lost.out
+record lost.data -b 64K -- $first "$PROGRAMS/storm" 300000 > lost.out
 check "a program runs on while records are lost" grep -q '^calls spin 300000$' lost.out
 check "uftrace opens what is left" uftrace_accepts lost.data
 said=$(said lost.data | sed -n 's/^recorder: lost: \([0-9]*\) function, \([0-9]*\) syscall, \([0-9]*\) task.*/\1 + \2 + \3/p')
@@ -63,7 +63,7 @@ check "uftrace shows every lost record as LOST" equal "$(lost_shown lost.data)" 
 check "the summary names the option that helps" grep -q -- ' -b ' <(said lost.data)
 check "calls left and lost are not more than were made" [ "$(report_calls lost.data spin)" -le 300000 ]
 
-record strict.data --strict -b 64K -- "$PROGRAMS/storm" 300000 > /dev/null
+record strict.data --strict -b 64K -- $first "$PROGRAMS/storm" 300000 > /dev/null
 check "--strict: loss is exit status 3" equal $? 3
 record strict.data --strict -- /bin/true
 check "--strict: no loss, no 3" equal $? 0
