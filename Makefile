@@ -85,7 +85,7 @@ check-long:						## what takes long: real programs counted, live tests with all 
 	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
 	@FULL=1 SLOW=10 tests/live/run $(abspath recorder) $(sort $(wildcard tests/long/*.sh tests/live/*.sh))
 
-check-vm:						## the live tests under 6.1, 6.12 and Debian's newest kernel, booted by QEMU; a row each
+check-vm:						## the live tests under 6.1, 6.12 (arm64 too) and Debian's newest kernel, by QEMU; a row each
 	@tests/deps/install long
 	@$(MAKE) --no-print-directory recorder $B/unit $B/hello
 	@$(MAKE) --no-print-directory -C tests/programs OUT=$(abspath $B)/programs
@@ -121,4 +121,4 @@ help:							## this list
 
 .PHONY: all bpf demo check check-long check-vm bench vmlinux install uninstall clean help
 .DELETE_ON_ERROR:
--include $(shell find $B -path $B/truth -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $B -path $B/truth -prune -o -path $B/vm -prune -o -name '*.d' -print 2>/dev/null)

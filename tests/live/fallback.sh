@@ -31,7 +31,9 @@ done
 # Without any way to probe functions the system calls are still recorded.
 record nofun.data --no-feature uprobe-session,uprobe-multi,uprobe-tracefs,uprobe -- "$PROGRAMS/nested" > nofun.out
 check "without any uprobe: the program runs" cmp all.out nofun.out
-check "without any uprobe: its system calls are there" diff <(grep ' sys_' all.txt) <(calls_of nofun.data | grep ' sys_' | sort -k2)
+# But for what a linker unmaps around a library: where those are aligned to more than a page (arm64), that is chance.
+lasting() { grep ' sys_' | grep -v ' sys_munmap'; }
+check "without any uprobe: its system calls are there" diff <(lasting < all.txt) <(calls_of nofun.data | lasting | sort -k2)
 
 # A program that throws lives without them too.
 "$PROGRAMS/throw" > throw.want
