@@ -432,7 +432,7 @@ static __noinline int timed_read(struct pt_regs *ctx, __u64 sp, __u64 cookie)
 static __noinline bool timed_keep(struct held_calls *h, struct held *call, __u64 bytes)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct held_values *to = bpf_task_storage_get(&held_values, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct held_values *to = room_make(&held_values, &held_values_blank, task);
 	struct call_values *v = bpf_task_storage_get(&values_of_task, task, NULL, 0);
 	__u64 at = call->flags >> HELD_END_SHIFT, end = at + bytes / 8;
 
@@ -456,7 +456,7 @@ static __always_inline int timed_hold(struct pt_regs *ctx, __u64 sp, __u64 cooki
 
 	if (held_enter(sp, cookie, flags, true))
 		return 1;
-	h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0);
+	h = room_of(&held_calls, bpf_get_current_task_btf());
 	if (!h || !h->count || !bytes)
 		return 0;
 	call = held_at(h, h->count - 1);

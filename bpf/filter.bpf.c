@@ -208,8 +208,7 @@ static __always_inline void tell_left(const struct leaving *l, int verdict)
 __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 {
 	struct frame now = { sp, NO_FUNC, 0, depth_max, frame_flags(flags) | FRAME_UNSEEN }, next;
-	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL,
-						BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct frames *f = room_make(&filter_frames, &filter_frames_blank, bpf_get_current_task_btf());
 	struct leaving l = { .f = f, .sp = sp, .flags = flags, .func = NO_FUNC };
 	bool is_off, is_shed, is_deep;
 	int verdict;
@@ -257,7 +256,7 @@ __noinline int filter_enter(__u64 sp, __u64 cookie, __u32 flags)
 __noinline int filter_leave(__u64 sp, __u64 cookie, __u32 flags)
 {
 	struct frame now = { sp, NO_FUNC, 0, depth_max, 0 }, next;
-	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
+	struct frames *f = room_of(&filter_frames, bpf_get_current_task_btf());
 	struct leaving l = {
 		.f = f, .sp = sp, .flags = flags | REC_F_CALLED, .func = cookie & COOKIE_FUNC,	/* its own frame, too */
 	};
@@ -350,10 +349,16 @@ int filter_exit(struct pt_regs *ctx)
 
 AT_EXEC(filter_exec, task, old_tid, filename)
 {
-	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
+	struct frames *f = room_of(&filter_frames, bpf_get_current_task_btf());
 
 	if (f)
 		f->count = 0;
+	return 0;
+}
+
+AT_EXIT(filter_task_exit, task)
+{
+	room_leave(&filter_frames, task);
 	return 0;
 }
 

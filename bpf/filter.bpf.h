@@ -6,6 +6,7 @@
 
 #include "recorder.bpf.h"
 #include "function.h"
+#include "room.bpf.h"
 
 enum filter_verdict {
 	FILTER_SKIP,		/* not recorded, and its return is of no interest */
@@ -49,16 +50,12 @@ struct frame {
 };
 
 struct frames {
+	struct room  room;
 	__u64	     count;
 	struct frame frame[FILTER_FRAMES];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct frames);
-} filter_frames __weak SEC(".maps");
+ROOMS(filter_frames, struct frames);
 
 /*
  * The current task calls the function of @cookie (function.h), its return address at @sp. @flags: those

@@ -118,7 +118,7 @@ static long send_next(__u32 i, struct sending *s)
 
 static __always_inline struct held_values *values_of(struct task_struct *task)
 {
-	return values_are_held ? bpf_task_storage_get(&held_values, task, NULL, 0) : NULL;
+	return values_are_held ? room_of(&held_values, task) : NULL;
 }
 
 static __always_inline struct task_state *telling_task(void)
@@ -308,8 +308,7 @@ static __always_inline __u64 still_open(struct held_calls *h, __u64 sp, __u32 fl
 
 __noinline int held_enter(__u64 sp, __u64 cookie, __u32 flags, bool is_kept)
 {
-	struct held_calls *h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL,
-						    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct held_calls *h = room_make(&held_calls, &held_calls_blank, bpf_get_current_task_btf());
 	struct held *call;
 	__u64 open;
 
@@ -339,7 +338,7 @@ __noinline int held_enter(__u64 sp, __u64 cookie, __u32 flags, bool is_kept)
 
 __noinline int held_leave(__u64 sp, __u64 cookie, __u32 flags)
 {
-	struct held_calls *h = bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0);
+	struct held_calls *h = room_of(&held_calls, bpf_get_current_task_btf());
 	__u32 func = cookie & COOKIE_FUNC;
 	bool is_seen;
 	__u64 open;
@@ -429,7 +428,7 @@ int held_exit(struct pt_regs *ctx)
 
 AT_SYS_EXIT(held_sys_exit, regs, ret)
 {
-	struct held_calls *h = recording ? bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0) : NULL;
+	struct held_calls *h = recording ? room_of(&held_calls, bpf_get_current_task_btf()) : NULL;
 	struct sending s;
 
 	if (!h || !h->syscall.began || h->syscall.nr != (__u32)syscall_nr(regs))
@@ -467,7 +466,7 @@ static __always_inline void end_all(struct sending *s)
 /* The current task's, @tid being its number until now. */
 static __always_inline void end_own(__u32 tid)
 {
-	struct held_calls *h = recording ? bpf_task_storage_get(&held_calls, bpf_get_current_task_btf(), NULL, 0) : NULL;
+	struct held_calls *h = recording ? room_of(&held_calls, bpf_get_current_task_btf()) : NULL;
 	struct sending s;
 
 	if (!h)
@@ -479,7 +478,7 @@ static __always_inline void end_own(__u32 tid)
 
 AT_EXEC(held_exec, task, old_tid, filename)
 {
-	struct held_calls *h = bpf_task_storage_get(&held_calls, task, NULL, 0);
+	struct held_calls *h = room_of(&held_calls, task);
 
 	if (h && h->syscall.began) {
 		h->syscall.began = 0;		/* its texts are gone, and what it takes is mostly a gate's waiting */
@@ -492,6 +491,9 @@ AT_EXEC(held_exec, task, old_tid, filename)
 AT_EXIT(held_task_exit, task)
 {
 	end_own(task->pid);
+	room_leave(&held_calls, task);
+	if (values_are_held)
+		room_leave(&held_values, task);
 	return 0;
 }
 
@@ -505,7 +507,7 @@ int held_stop(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	s.t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	s.h = bpf_task_storage_get(&held_calls, task, NULL, 0);
+	s.h = room_of(&held_calls, task);
 	s.values = values_of(task);
 	if (!s.t || !s.h)
 		return 0;

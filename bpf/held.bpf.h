@@ -6,6 +6,7 @@
 
 #include "recorder.bpf.h"
 #include "function.h"
+#include "room.bpf.h"
 
 #define HELD_MEANT	0x20000u	/* in held.flags: it may be recorded for its own sake */
 #define HELD_RESULT	0x20000u	/* to held_leave(): who asks sends the exit, with the result */
@@ -35,6 +36,7 @@ struct held_step {
 };
 
 struct held_calls {
+	struct room	    room;
 	__u64		    count;		/* open functions, outermost first */
 	__u64		    told;		/* the outermost so many have been sent: who is sent has its callers sent */
 	struct held_syscall syscall;
@@ -42,12 +44,7 @@ struct held_calls {
 	struct held	    call[HELD_MAX];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct held_calls);
-} held_calls __weak SEC(".maps");
+ROOMS(held_calls, struct held_calls);
 
 extern const volatile bool calls_are_held;	/* the option is given */
 extern const volatile bool syscalls_are_held;

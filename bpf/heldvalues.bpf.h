@@ -26,16 +26,12 @@ struct held_record {
 };
 
 struct held_values {
+	struct room	   room;
 	struct held_record told[2];	/* a record is put together here: by the task, and by who ends the recording */
 	char		   bytes[8 * HELD_WORDS + VALUES_MAX];	/* those that begin before the ring's end go on behind it */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct held_values);
-} held_values __weak SEC(".maps");
+ROOMS(held_values, struct held_values);
 
 extern const volatile bool values_are_held;	/* arguments are asked for, too */
 

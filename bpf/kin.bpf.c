@@ -59,10 +59,10 @@ AT_FORK(cgroup_fork, parent, child)
 /* A new process goes on where its parent is; a thread begins with nothing. */
 AT_FORK(filter_fork, parent, child)
 {
-	struct frames *f = bpf_task_storage_get(&filter_frames, bpf_get_current_task_btf(), NULL, 0);
+	struct frames *f = room_of(&filter_frames, bpf_get_current_task_btf());
 
 	if (f && is_process(child))
-		bpf_task_storage_get(&filter_frames, child, f, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		room_copy(&filter_frames, f, child);
 	return 0;
 }
 

@@ -241,7 +241,7 @@ static __always_inline int hold_syscall(struct task_state *t, struct task_struct
 
 	if (!compat && nr == NR_RT_SIGRETURN)
 		return 0;
-	h = bpf_task_storage_get(&held_calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	h = room_make(&held_calls, &held_calls_blank, task);
 	if (!h) {
 		count_lost(t, CLASS_SYSCALL);
 		return 0;
@@ -261,7 +261,7 @@ static __always_inline int hold_syscall(struct task_state *t, struct task_struct
 /* Was the entry sent of the system call that returns now? held.bpf.c has judged it. */
 static __always_inline bool was_held_long(struct task_struct *task, __u32 nr)
 {
-	struct held_calls *h = bpf_task_storage_get(&held_calls, task, NULL, 0);
+	struct held_calls *h = room_of(&held_calls, task);
 
 	if (!h || !h->syscall.is_told || h->syscall.nr != nr)
 		return false;

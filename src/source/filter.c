@@ -28,9 +28,12 @@ static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 	/* Before 6.8 the kernel verifies what programs of args.bpf.c and held.bpf.c do not call, too. */
 	bpf_map__set_autocreate(bpf->maps.filter_frames, named);
+	bpf_map__set_autocreate(bpf->maps.filter_frames_blank, named);
 	bpf_map__set_autocreate(bpf->maps.filtered_calls, named);
 	bpf_map__set_autocreate(bpf->maps.held_calls, holds);
+	bpf_map__set_autocreate(bpf->maps.held_calls_blank, holds);
 	bpf_map__set_autocreate(bpf->maps.held_values, holds && wants_values(cfg));
+	bpf_map__set_autocreate(bpf->maps.held_values_blank, holds && wants_values(cfg));
 	bpf_program__set_autoload(bpf->progs.held_stop, holds);
 	point_load(bpf, bpf->progs.held_exec, holds);
 	point_load(bpf, bpf->progs.held_task_exit, holds);
@@ -42,6 +45,7 @@ static int filter_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->least_ns = cfg->least_ns;
 	point_load(bpf, bpf->progs.filter_fork, wanted);
 	point_load(bpf, bpf->progs.filter_exec, wanted);
+	point_load(bpf, bpf->progs.filter_task_exit, wanted);
 	if (cfg->depth)
 		bpf->rodata->depth_max = cfg->depth;
 	if (cfg->max_stack)
@@ -58,7 +62,8 @@ static int filter_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (filter_judges(cfg) || holds)
 		counts_fd = bpf_map__fd(bpf->maps.filtered_calls);
 	if (wanted)
-		err = point_attach(&links, bpf, bpf->progs.filter_fork) ?: point_attach(&links, bpf, bpf->progs.filter_exec);
+		err = point_attach(&links, bpf, bpf->progs.filter_fork) ?: point_attach(&links, bpf, bpf->progs.filter_exec) ?:
+		      point_attach(&links, bpf, bpf->progs.filter_task_exit);
 	if (!err && holds)
 		err = point_attach(&links, bpf, bpf->progs.held_exec) ?: point_attach(&links, bpf, bpf->progs.held_task_exit);
 	if (!err && holds && cfg->syscalls)

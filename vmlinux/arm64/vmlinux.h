@@ -76,6 +76,7 @@ struct task_struct {
 	size_t sas_ss_size;
 	struct css_set *cgroups;
 	struct uprobe_task *utask;
+	u64 start_time;
 };
 
 struct user_pt_regs {

@@ -100,6 +100,7 @@ struct task_struct {
 	struct uprobe_task *utask;
 	long unsigned int nvcsw;
 	long unsigned int nivcsw;
+	u64 start_time;
 };
 
 struct pt_regs {
