@@ -9,6 +9,7 @@
 #include "filter.bpf.h"
 #include "funcargs.h"
 #include "function.bpf.h"
+#include "point.bpf.h"
 #include "heldvalues.bpf.h"
 #include "returns.bpf.h"
 #include "stack.bpf.h"
@@ -369,8 +370,7 @@ static __noinline int session_entry(struct pt_regs *ctx, struct task_struct *tas
 	return verdict == FILTER_SKIP || !returns;
 }
 
-SEC("?uprobe")
-int args_session(struct pt_regs *ctx)
+UPROBE(args_session, ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -381,8 +381,7 @@ int args_session(struct pt_regs *ctx)
 	return is_return(ctx) ? session_return(ctx, task, t, cookie) : session_entry(ctx, task, t, cookie);
 }
 
-SEC("?uprobe")
-int args_entry(struct pt_regs *ctx)
+UPROBE(args_entry, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
@@ -396,8 +395,7 @@ int args_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("?uretprobe")
-int args_exit(struct pt_regs *ctx)
+URETPROBE(args_exit, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
@@ -510,8 +508,7 @@ static __noinline int timed_session_entry(struct pt_regs *ctx, struct task_struc
 	return timed_event(task, ctx, sp, cookie, returns, returns ? FILTER_HOME : 0) || !returns;
 }
 
-SEC("?uprobe")
-int timed_session(struct pt_regs *ctx)
+UPROBE(timed_session, ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -522,8 +519,7 @@ int timed_session(struct pt_regs *ctx)
 	return is_return(ctx) ? timed_session_return(ctx, task, t, cookie) : timed_session_entry(ctx, task, t, cookie);
 }
 
-SEC("?uprobe")
-int timed_entry(struct pt_regs *ctx)
+UPROBE(timed_entry, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
@@ -534,8 +530,7 @@ int timed_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("?uretprobe")
-int timed_exit(struct pt_regs *ctx)
+URETPROBE(timed_exit, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);

@@ -15,6 +15,7 @@
 #include "returns.bpf.h"
 #include "stack.bpf.h"
 #include "user.bpf.h"
+#include "point.bpf.h"
 
 #define CUDA_OPEN	4	/* calls that give something, one within another, in a task */
 #define CUDA_TEXT_MAX	(CUDA_TAKE_MAX + 2 * sizeof(struct rec_text) + 8)
@@ -399,21 +400,18 @@ static __always_inline int session(struct pt_regs *ctx, enter_fn *fn)
 }
 
 /* What takes nothing along and gives nothing. */
-SEC("?uprobe")
-int cuda_session(struct pt_regs *ctx)
+UPROBE(cuda_session, ctx)
 {
 	return is_return(ctx) ? leave_plain(ctx, bpf_get_attach_cookie(ctx)) : session(ctx, enter);
 }
 
 /* What is told what to launch by words of its own: cuLaunchKernel(), cuLaunchCooperativeKernel(). */
-SEC("?uprobe")
-int cuda_launch(struct pt_regs *ctx)
+UPROBE(cuda_launch, ctx)
 {
 	return is_return(ctx) ? leave_plain(ctx, bpf_get_attach_cookie(ctx)) : session(ctx, enter_launch);
 }
 
-SEC("?uprobe")
-int cuda_session_with(struct pt_regs *ctx)
+UPROBE(cuda_session_with, ctx)
 {
 	return session(ctx, enter_with);
 }
@@ -429,20 +427,17 @@ static __always_inline int entry(struct pt_regs *ctx, enter_fn *fn)
 	return 0;
 }
 
-SEC("?uprobe")
-int cuda_entry(struct pt_regs *ctx)
+UPROBE(cuda_entry, ctx)
 {
 	return entry(ctx, enter);
 }
 
-SEC("?uprobe")
-int cuda_entry_with(struct pt_regs *ctx)
+UPROBE(cuda_entry_with, ctx)
 {
 	return entry(ctx, enter_with);
 }
 
-SEC("?uretprobe")
-int cuda_exit(struct pt_regs *ctx)
+URETPROBE(cuda_exit, ctx)
 {
 	struct task_state *t = my_task();
 
@@ -450,8 +445,7 @@ int cuda_exit(struct pt_regs *ctx)
 }
 
 /* A return instruction of a function that gives something: what it gave is there, where its return is not probed. */
-SEC("?uprobe")
-int cuda_ret(struct pt_regs *ctx)
+UPROBE(cuda_ret, ctx)
 {
 	struct task_state *t = my_task();
 	struct cuda_task *c;

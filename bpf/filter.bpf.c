@@ -287,8 +287,7 @@ static __always_inline int filter_event(struct task_state *t, struct task_struct
 	return verdict;
 }
 
-SEC("?uprobe")
-int filter_session(struct pt_regs *ctx)
+UPROBE(filter_session, ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_struct *task;
@@ -314,8 +313,7 @@ int filter_session(struct pt_regs *ctx)
 	return lost || verdict == FILTER_SKIP || !returns;
 }
 
-SEC("?uprobe")
-int filter_entry(struct pt_regs *ctx)
+UPROBE(filter_entry, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
@@ -335,8 +333,7 @@ int filter_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("?uretprobe")
-int filter_exit(struct pt_regs *ctx)
+URETPROBE(filter_exit, ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx);
 

@@ -6,13 +6,13 @@
  * function was hit comes as the probe's cookie.
  */
 #include "function.bpf.h"
+#include "point.bpf.h"
 
 const volatile bool spare_other_stacks;
 const volatile __u32 calls_mask;
 
 /* Returning 1 at entry leaves the return unprobed: so of a call that is not recorded neither end is paid for. */
-SEC("?uprobe")
-int function_session(struct pt_regs *ctx)
+UPROBE(function_session, ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_struct *task;
@@ -35,8 +35,7 @@ int function_session(struct pt_regs *ctx)
 	return 1;
 }
 
-SEC("?uprobe")
-int function_entry(struct pt_regs *ctx)
+UPROBE(function_entry, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
@@ -49,8 +48,7 @@ int function_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("?uretprobe")
-int function_exit(struct pt_regs *ctx)
+URETPROBE(function_exit, ctx)
 {
 	if (my_task())
 		exit_record(ctx, bpf_get_attach_cookie(ctx));
@@ -77,8 +75,7 @@ static __always_inline int function_record_at(struct task_state *t, __u16 kind, 
 	return 0;
 }
 
-SEC("?uprobe")
-int function_entry_at(struct pt_regs *ctx)
+UPROBE(function_entry_at, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 ip = user_ip(ctx), sp = user_sp(ctx);
@@ -87,16 +84,14 @@ int function_entry_at(struct pt_regs *ctx)
 	return t ? function_record_at(t, REC_FUNC_ENTRY, entry_flags(task, ctx, sp), ip, sp) : 0;
 }
 
-SEC("?uprobe")
-int function_entry_only_at(struct pt_regs *ctx)
+UPROBE(function_entry_only_at, ctx)
 {
 	struct task_state *t = my_task();
 
 	return t ? function_record_at(t, REC_FUNC_ENTRY, REC_F_NO_EXIT, user_ip(ctx), user_sp(ctx)) : 0;
 }
 
-SEC("?uretprobe")
-int function_exit_at(struct pt_regs *ctx)
+URETPROBE(function_exit_at, ctx)
 {
 	struct task_state *t = my_task();
 

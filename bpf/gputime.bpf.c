@@ -4,6 +4,7 @@
  * The batch lies in memory that was just written. What is lost is counted by what it holds.
  */
 #include "user.bpf.h"
+#include "point.bpf.h"
 
 struct gpu_batch {
 	struct rec_cuda_times rec;
@@ -45,8 +46,7 @@ static __noinline int send(struct task_state *t, struct gpu_batch *b, __u32 coun
 }
 
 /* recorder_cupti_batch(time, count) */
-SEC("?uprobe")
-int gpu_batch(struct pt_regs *ctx)
+UPROBE(gpu_batch, ctx)
 {
 	__u32 count = PT_REGS_PARM2(ctx), bytes;
 	struct task_struct *task = bpf_get_current_task_btf();

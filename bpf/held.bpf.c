@@ -377,8 +377,7 @@ static __always_inline int held_return(__u64 sp, __u64 cookie, __u32 flags)
 	return 0;
 }
 
-SEC("?uprobe")
-int held_session(struct pt_regs *ctx)
+UPROBE(held_session, ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), sp = user_sp(ctx);
 	struct task_struct *task;
@@ -398,8 +397,7 @@ int held_session(struct pt_regs *ctx)
 	return held_event(sp, cookie, flags | (returns ? FILTER_HOME : 0)) || !returns;
 }
 
-SEC("?uprobe")
-int held_entry(struct pt_regs *ctx)
+UPROBE(held_entry, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
@@ -418,8 +416,7 @@ int held_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("?uretprobe")
-int held_exit(struct pt_regs *ctx)
+URETPROBE(held_exit, ctx)
 {
 	return my_task() ? held_return(user_sp(ctx) - RETURN_POPS, bpf_get_attach_cookie(ctx), 0) : 0;
 }

@@ -6,6 +6,11 @@
  * the midst, and as long as it has not ended skips it for all others on that CPU; perf events still run with preemption
  * off, so there the second misses nothing, and memory of a CPU is nobody else's meanwhile.
  *
+ * Programs at uprobes, UPROBE(NAME, ctx) { ... } and URETPROBE, can be preempted, too, and then another task runs them on
+ * that CPU. Since 6.13 the kernel gives what has frames of 64 bytes and more a stack of the CPU's (bpf_enable_priv_stack()),
+ * where the second would write over what the first has: records bore another task's number. Not to what has a tail call,
+ * so all have one, which is never reached: the kernel sees it before it drops what is not.
+ *
  * With 0 from a perf event's program the kernel would keep the event from everybody's perf counters: it says 1.
  */
 #ifndef POINT_BPF_H
@@ -23,6 +28,27 @@ static __always_inline struct pt_regs *own_regs(void)
 {
 	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
+
+extern const volatile bool never;		/* false, and known to be at the load */
+
+static __always_inline void keep_own_stack(void)
+{
+	if (never)
+		asm volatile("r2 = 0\n\tr3 = 0\n\tcall 12" ::: "r0", "r1", "r2", "r3", "r4", "r5", "memory");
+}
+
+#define AT_UPROBE(section, name, ctx)									\
+static __always_inline int name##_met(struct pt_regs *ctx);						\
+SEC(section)												\
+int name(struct pt_regs *regs)										\
+{													\
+	keep_own_stack();										\
+	return name##_met(regs);									\
+}													\
+static __always_inline int name##_met(struct pt_regs *ctx)
+
+#define UPROBE(name, ctx)	AT_UPROBE("?uprobe", name, ctx)
+#define URETPROBE(name, ctx)	AT_UPROBE("?uretprobe", name, ctx)
 
 #define AT_SYS_ENTER(name, regs, nr)									\
 static __always_inline int name##_met(void *ctx, struct pt_regs *regs, __u32 nr);			\

@@ -8,6 +8,7 @@
 
 #define SIGNAL_GROUP_EXIT 0x4
 
+const volatile bool never;
 const volatile bool follow = true;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;

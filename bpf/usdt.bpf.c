@@ -8,6 +8,7 @@
 #include "trigger.h"
 #include "usdt.h"
 #include "user.bpf.h"
+#include "point.bpf.h"
 
 /* By the probe's cookie; an entry is there before its probe is. */
 struct {
@@ -109,8 +110,7 @@ static __noinline int put_arg(struct usdt_hit *h, const struct usdt_arg *a, __u3
 	return 0;
 }
 
-SEC("?uprobe")
-int usdt_hit(struct pt_regs *ctx)
+UPROBE(usdt_hit, ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task_state *t = state_of(task);
