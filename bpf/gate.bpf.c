@@ -236,16 +236,19 @@ static __always_inline bool write_here(struct gate_slot *s)
 }
 
 /*
- * Have the slot's words written into the current task, @here if that works; the slot is free afterwards. The kernel notes
- * each load of a program that may write, so only those that were loaded for it say so.
+ * bpf_probe_write_user() may be used. The kernel warns in its log of each load of a program that does, so this is set for
+ * those alone that are loaded when there is an unwinder (source/later.h): a constant of that load's own.
  */
-static __noinline bool write_words(__u32 at, bool here)
+const volatile bool gate_can_write SEC(".rodata.later");
+
+/* Have the slot's words written into the current task; the slot is free afterwards. */
+static __noinline bool write_words(__u32 at)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 
 	if (!s)
 		return false;
-	if (here && write_here(s)) {
+	if (gate_can_write && write_here(s)) {
 		gate_move(s, GATE_TAKEN, GATE_FREE);
 		return true;
 	}
@@ -342,7 +345,7 @@ static __noinline __u32 begin_walk(__u64 sp)
 }
 
 /* Write what was noted in the slot, if anything was. */
-static __noinline int end_walk(__u32 at, volatile __u64 *served, bool here)
+static __noinline int end_walk(__u32 at, volatile __u64 *served)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 
@@ -350,7 +353,7 @@ static __noinline int end_walk(__u32 at, volatile __u64 *served, bool here)
 		return 0;
 	if (!s->count)
 		gate_move(s, GATE_TAKEN, GATE_FREE);
-	else if (write_words(at, here))
+	else if (write_words(at))
 		__sync_fetch_and_add(served, 1);
 	else
 		__sync_fetch_and_add(&unwind_failed, 1);
@@ -358,7 +361,8 @@ static __noinline int end_walk(__u32 at, volatile __u64 *served, bool here)
 }
 
 /* An unwinder is about to look at the stack: give it the truth. */
-static __always_inline int hand_truth(struct pt_regs *ctx, bool here)
+SEC("?uprobe.s")
+int unwind_begin(struct pt_regs *ctx)
 {
 	__u32 at = begin_walk(user_sp(ctx));
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -366,11 +370,12 @@ static __always_inline int hand_truth(struct pt_regs *ctx, bool here)
 	if (!s)
 		return 0;
 	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
-	return end_walk(at, &unwind_restored, here);
+	return end_walk(at, &unwind_restored);
 }
 
 /* It has found its handler, or was only looking: the frames that are left get their return probes again. */
-static __always_inline int hand_trampolines(struct pt_regs *ctx, bool here)
+SEC("?uprobe.s")
+int unwind_end(struct pt_regs *ctx)
 {
 	__u32 at = begin_walk(user_sp(ctx));
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -378,31 +383,7 @@ static __always_inline int hand_trampolines(struct pt_regs *ctx, bool here)
 	if (!s)
 		return 0;
 	bpf_loop(GATE_FRAMES, note_trampoline, &s, 0);
-	return end_walk(at, &unwind_replaced, here);
-}
-
-SEC("?uprobe.s")
-int unwind_begin(struct pt_regs *ctx)
-{
-	return hand_truth(ctx, false);
-}
-
-SEC("?uprobe.s")
-int unwind_begin_here(struct pt_regs *ctx)
-{
-	return hand_truth(ctx, true);
-}
-
-SEC("?uprobe.s")
-int unwind_end(struct pt_regs *ctx)
-{
-	return hand_trampolines(ctx, false);
-}
-
-SEC("?uprobe.s")
-int unwind_end_here(struct pt_regs *ctx)
-{
-	return hand_trampolines(ctx, true);
+	return end_walk(at, &unwind_replaced);
 }
 
 /* The file the current task runs. */
@@ -618,7 +599,7 @@ int maps_gate(struct pt_regs *ctx)
 	if (!s)
 		return 0;
 	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
-	return end_walk(at, &unwind_restored, false);
+	return end_walk(at, &unwind_restored);
 }
 
 /* How many tasks may still have a trampoline on their stack: while there are any, the agent stays. */

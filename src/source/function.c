@@ -620,8 +620,8 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 	if (cfg->functions && !w)
 		warn("no functions are recorded: this kernel has no uprobes");
-	bpf->rodata->spare_other_stacks = w && cfg->returns != RETURNS_NEVER && !kernel_has(HAVE_UPROBE_SESSION) &&
-					  kernel_has(HAVE_WRITE_USER);
+	/* Of the CUDA driver's functions, too. */
+	bpf->rodata->spare_other_stacks = wants_probes(cfg) && !kernel_has(HAVE_UPROBE_SESSION) && kernel_has(HAVE_WRITE_USER);
 	bpf->rodata->args_filtered = filter_in_kernel(cfg);
 	bpf->rodata->args_may_fault = kernel_has(HAVE_UPROBE_SLEEPABLE);
 	if (w)

@@ -3,6 +3,7 @@
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <string.h>
 
 #include "bpflink.h"
 #include "kernel.h"
@@ -15,6 +16,8 @@ static int share_maps(struct bpf_object *with, const struct bpf_object *loaded)
 	int err = 0;
 
 	bpf_object__for_each_map(map, with) {
+		if (!strcmp(bpf_map__name(map), ".rodata.later"))
+			continue;
 		shared = bpf_object__find_map_by_name(loaded, bpf_map__name(map));
 		if (shared && bpf_map__fd(shared) >= 0)
 			err = bpf_map__reuse_fd(map, bpf_map__fd(shared));

@@ -8,8 +8,8 @@ struct bpf_program;
 struct recorder_bpf;
 
 /*
- * The object once more, with the maps of @loaded and none of its programs; for the caller to say which, then to load, and
- * to destroy. NULL with errno.
+ * The object once more, with the maps of @loaded, but for the constants in .rodata.later, and none of its programs; for the
+ * caller to say which, then to load, and to destroy. NULL with errno.
  */
 struct recorder_bpf *later_open(const struct recorder_bpf *loaded);
 

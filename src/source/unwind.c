@@ -168,8 +168,9 @@ static int load_programs(struct recorder_bpf *bpf)
 
 	if (!late)
 		return -errno;
-	unwind.begin = kernel_has(HAVE_WRITE_USER) ? late->progs.unwind_begin_here : late->progs.unwind_begin;
-	unwind.end = kernel_has(HAVE_WRITE_USER) ? late->progs.unwind_end_here : late->progs.unwind_end;
+	late->rodata_later->gate_can_write = kernel_has(HAVE_WRITE_USER);
+	unwind.begin = late->progs.unwind_begin;
+	unwind.end = late->progs.unwind_end;
 	later_want(unwind.begin);
 	later_want(unwind.end);
 	err = recorder_bpf__load(late);

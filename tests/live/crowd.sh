@@ -40,3 +40,17 @@ check "without both: stored and lost are not less than what was written" \
 skipped() { grep -q 'the kernel skipped' told.w.err && echo some || echo none; }
 check "... what was skipped is said, where it was" equal "$(skipped)" "$([ "$(lost_of syscall told.w)" -gt 0 ] && echo some || echo none)"
 check "... and that some may be missed is said" grep -q 'preempted' told.w.err
+
+# Programs at functions keep what they have while others run them (keep_own_stack() in bpf/point.bpf.h): a tree of processes that
+# preempt each other is the same each time.
+trees() {
+	local i
+	for ((i = 0; i < 12; i++)); do
+		record tree --no-syscalls "$@" -- "$PROGRAMS/forks" 3 > /dev/null
+		said tree | sed -n "s/.*'tree': \(.* calls\),.* \([0-9]* tasks\),.*/\1, \2/p"
+	done | sort | uniq -c | sed 's/^ *//'
+}
+trees > trees.all
+check "the functions of a tree are the same each time" equal "$(wc -l < trees.all) $(grep -c '^12 .* 15 tasks$' trees.all)" "1 1"
+trees -N '^leaf$' > trees.some
+check "... with filters, too" equal "$(wc -l < trees.some) $(grep -c '^12 .* 15 tasks$' trees.some)" "1 1"

@@ -46,17 +46,24 @@ static const char *const all_flags[] = {
 	"-O2 -fno-asynchronous-unwind-tables", "-O2 -Wl,--build-id=none", "-g -O3 -ffunction-sections",
 };
 
+/* The program, built with @flags; NULL: no compiler here takes them. */
+static struct image *program_built(const char *flags)
+{
+	if (!build("program", "program.c", program_c, flags))
+		return NULL;
+	printf("%s\n", flags);
+	return read_image(in_dir("program"));
+}
+
 TEST(image_finds_the_functions_readelf_names)
 {
 	SCRATCH;
 	need("readelf");
 	for (size_t i = 0; i < ARRAY_SIZE(all_flags); i++) {
-		__cleanup(image_destroyp) struct image *img = NULL;
+		__cleanup(image_destroyp) struct image *img = program_built(all_flags[i]);
 
-		if (!build("program", "program.c", program_c, all_flags[i]))
+		if (!img)
 			continue;
-		printf("%s\n", all_flags[i]);
-		img = read_image(in_dir("program"));
 		check_against_nm(in_dir("program"), img);
 		CHECK(func_named(img, "main", false));
 		CHECK(func_named(img, "inner", false));
@@ -101,12 +108,10 @@ TEST(image_names_the_stubs_as_objdump_does)
 	SCRATCH;
 	need("objdump");
 	for (size_t i = 0; i < ARRAY_SIZE(all_flags); i++) {
-		__cleanup(image_destroyp) struct image *img = NULL;
+		__cleanup(image_destroyp) struct image *img = program_built(all_flags[i]);
 
-		if (!build("program", "program.c", program_c, all_flags[i]))
+		if (!img)
 			continue;
-		printf("%s\n", all_flags[i]);
-		img = read_image(in_dir("program"));
 		check_against_objdump(in_dir("program"), img);
 		if (!strstr(all_flags[i], "-fno-plt"))
 			CHECK(func_named(img, "printf", true) || func_named(img, "__printf_chk", true));
