@@ -1,11 +1,12 @@
 /*
  * kin.bpf.c - what a task does to its kin: what passes to the one it makes, before that first runs; and the names of threads.
  *
- * All programs for which a perf event's shape has to find another task are here: the kernel's function that does so can be
- * named in one object alone, libbpf 1.1 links no second one. At forks their order is that of the sources (src/source/sources.c).
+ * All programs for which a perf event's shape has to find another task are here. At forks their order is that of the
+ * sources (src/source/sources.c).
  */
 #include "filter.bpf.h"
 #include "heirs.bpf.h"
+#include "kernelcall.h"
 #include "path.bpf.h"
 #include "point.bpf.h"
 #include "returns.bpf.h"
@@ -17,8 +18,24 @@
 static const char ring_worker[] = "iou-";	/* how the names begin that they give themselves */
 #define PROC_SUPER_MAGIC 0x9fa0
 
-extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
-extern void bpf_task_release(struct task_struct *task) __ksym __weak;
+/* An asm operand: enum kernel_call. */
+#define CALL_KERNEL(operand)	".byte 0x85, 0x20, 0, 0\n\t.long " operand "\n\t"
+
+/* Held until it is released; NULL: there is none, or no longer. */
+static __always_inline struct task_struct *task_from_pid(__s32 pid)
+{
+	struct task_struct *task;
+
+	asm volatile("r1 = %1\n\t" CALL_KERNEL("%2") "%0 = r0"
+		     : "=r"(task) : "r"(pid), "i"(KERNEL_TASK_FROM_PID) : "r0", "r1", "r2", "r3", "r4", "r5", "memory");
+	return task;
+}
+
+static __always_inline void task_release(struct task_struct *task)
+{
+	asm volatile("r1 = %0\n\t" CALL_KERNEL("%1")
+		     :: "r"(task), "i"(KERNEL_TASK_RELEASE) : "r0", "r1", "r2", "r3", "r4", "r5", "memory");
+}
 
 int cgroup_forked(__u64 child);		/* cgroup.bpf.c */
 int file_cloned(bool is_process);	/* file.bpf.c */
@@ -36,12 +53,12 @@ int BPF_PROG(name, struct task_struct *parent, struct task_struct *child)				\
 SEC("?tracepoint/sched/sched_process_fork")								\
 int name##_perf(struct trace_event_raw_sched_process_fork *ctx)						\
 {													\
-	struct task_struct *child = bpf_task_from_pid(ctx->child_pid);					\
+	struct task_struct *child = task_from_pid(ctx->child_pid);					\
 													\
 	if (!child)											\
 		return 1;										\
 	name##_met(ctx, bpf_get_current_task_btf(), child);						\
-	bpf_task_release(child);									\
+	task_release(child);									\
 	return 1;											\
 }													\
 static __always_inline int name##_met(void *ctx, struct task_struct *parent, struct task_struct *child)
@@ -205,14 +222,14 @@ int task_name_perf(struct trace_event_raw_task_rename *ctx)
 		compat_args(regs, arg);
 	else
 		syscall_args(regs, arg);
-	other = bpf_task_from_pid(subject_of((struct file *)file_at_fd(arg[0])));
+	other = task_from_pid(subject_of((struct file *)file_at_fd(arg[0])));
 	if (!other) {
 		count_by_ring(task, nr, comm);
 		return 1;
 	}
 	if (other->tgid == task->tgid)
 		tell_name(other, comm);
-	bpf_task_release(other);
+	task_release(other);
 	return 1;
 }
 

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kernelcall.h"
+
 struct config;
 
 enum kernel_feature {
@@ -63,5 +65,7 @@ const char *kernel_obstacle(const char **hint);
 const char *kernel_tracefs(void);
 /* Its directory of events; where it is not mounted, in a mount of ours that nobody else sees. NULL: there is none. */
 const char *kernel_events_dir(void);
+/* The number by which a program calls it (a type of the kernel's BTF); not positive: this kernel does not have it. */
+int kernel_call(enum kernel_call which);
 
 #endif

@@ -230,6 +230,11 @@ const char *kernel_events_dir(void)
 	return trials_events();
 }
 
+int kernel_call(enum kernel_call which)
+{
+	return trials_kernel_call(which);
+}
+
 /* ---- --doctor ---- */
 
 static void print_privileges(FILE *to)

@@ -34,6 +34,7 @@
 #include "sink.h"
 #include "source.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "symbols.h"
 #include "target.h"
 #include "taskstate.h"
@@ -192,6 +193,9 @@ static int load_object(struct recording *r)
 	int err;
 
 	libbpf_set_print(quiet_libbpf);
+	err = point_prepare();
+	if (err)
+		return err;
 	r->bpf = recorder_bpf__open();
 	if (!r->bpf)
 		return -errno;

@@ -90,7 +90,7 @@ static int preempt_count_at(const struct btf *btf)
 
 /* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
 static const struct type_ids {
-	int sys_enter, preempt_count, task_from_pid, task_release;
+	int sys_enter, preempt_count, task_from_pid, task_release;	/* the last two: enum kernel_call */
 } *type_ids(void)
 {
 	static struct type_ids ids;
@@ -191,9 +191,14 @@ bool probe_steady_tracepoints(void)
 	return bpf_map_lookup_elem(map, &zero, &count) || count & PREEMPT_OFF;
 }
 
+int trials_kernel_call(enum kernel_call which)
+{
+	return which == KERNEL_TASK_FROM_PID ? type_ids()->task_from_pid : type_ids()->task_release;
+}
+
 static int load_task_from_pid(void)
 {
-	int find = type_ids()->task_from_pid, release = type_ids()->task_release;
+	int find = trials_kernel_call(KERNEL_TASK_FROM_PID), release = trials_kernel_call(KERNEL_TASK_RELEASE);
 	const struct bpf_insn look_up[] = {
 		MOV_IMM(BPF_REG_1, 1),
 		CALL_KERNEL(find),

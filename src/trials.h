@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "kernelcall.h"
+
 bool probe_btf(void);
 bool probe_ringbuf(void);
 bool probe_tp_btf(void);
@@ -26,5 +28,6 @@ bool probe_vector_registers(void);
 
 const char *trials_tracefs(void);	/* where tracefs is mounted, or NULL */
 const char *trials_events(void);	/* its directory of events, also where it is not mounted; or NULL */
+int trials_kernel_call(enum kernel_call which);	/* its number for CALL instructions; not positive: there is none */
 
 #endif

@@ -2,6 +2,7 @@
  * point.c - which of a program's two shapes, and how it is attached.
  */
 #include <bpf/libbpf.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
@@ -28,6 +29,32 @@ static struct bpf_program *shape_of(struct recorder_bpf *bpf, struct bpf_program
 		return prog;
 	snprintf(name, sizeof(name), "%s_perf", bpf_program__name(prog));
 	return bpf_object__find_program_by_name(bpf->obj, name) ?: prog;
+}
+
+/* Calls of the kernel's functions get the numbers that they have here. */
+static int put_calls(struct bpf_program *prog, struct bpf_prog_load_opts *, long)
+{
+	size_t count = bpf_program__insn_cnt(prog);
+	struct bpf_insn *code = calloc(count, sizeof(*code));
+	int err;
+
+	if (!code)
+		return -ENOMEM;
+	memcpy(code, bpf_program__insns(prog), count * sizeof(*code));
+	for (size_t i = 0; i < count; i++)
+		if (code[i].code == (BPF_JMP | BPF_CALL) && code[i].src_reg == BPF_PSEUDO_KFUNC_CALL)
+			code[i].imm = kernel_call(code[i].imm);
+	err = bpf_program__set_insns(prog, code, count);
+	free(code);
+	return err;
+}
+
+int point_prepare(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = put_calls);
+	int id = libbpf_register_prog_handler("tracepoint+", BPF_PROG_TYPE_TRACEPOINT, 0, &opts);
+
+	return MIN(id, 0);
 }
 
 void point_load(struct recorder_bpf *bpf, struct bpf_program *prog, bool is_wanted)

@@ -15,6 +15,8 @@ struct bpf_program;
 struct links;
 struct recorder_bpf;
 
+/* Once, before the object is opened. */
+int  point_prepare(void);
 /* Are they those of perf events? */
 bool point_by_events(void);
 /* Before the load: is @prog wanted? */
