@@ -2,7 +2,7 @@
  * cuda.c - calls of the CUDA driver: where it is mapped, its functions are probed.
  *
  * A machine may have several: a container has its own, a compatibility package another.
- * Nothing is probed before a recorded process maps one.
+ * Nothing is probed, and no program for it loaded, before a recorded process maps one.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -18,12 +18,14 @@
 #include "log.h"
 #include "recorder.skel.h"
 #include "source/batch.h"
+#include "source/later.h"
 #include "source/links.h"
 #include "source/retsites.h"
 #include "source/rows.h"
 #include "unwind.h"
 
 static struct links links;
+static struct recorder_bpf *programs;	/* NULL: not loaded */
 static struct {
 	bool	 was_asked;
 	unsigned files, functions, refused;
@@ -70,7 +72,7 @@ static struct bpf_program *prog_of(const struct recorder_bpf *bpf, const char *n
 	return bpf_object__find_program_by_name(bpf->obj, name);
 }
 
-static void load(struct recorder_bpf *bpf, const char *name, int type, bool may_sleep)
+static void want(struct recorder_bpf *bpf, const char *name, int type, bool may_sleep)
 {
 	struct bpf_program *prog = name ? prog_of(bpf, name) : NULL;
 
@@ -82,10 +84,24 @@ static void load(struct recorder_bpf *bpf, const char *name, int type, bool may_
 		bpf_program__set_flags(prog, bpf_program__flags(prog) | BPF_F_SLEEPABLE);
 }
 
+static void want_way(struct recorder_bpf *bpf, const struct way *w)
+{
+	int single = w->type ? BPFLINK_UPROBE_MULTI : 0;
+
+	want(bpf, w->launch, w->type, false);
+	want(bpf, w->plain, w->type, false);
+	want(bpf, w->with, w->type, true);
+	want(bpf, w->ret, w->type, false);
+	want(bpf, "cuda_ret", single, false);
+	if (!w->ret) {
+		want(bpf, "cuda_entry", single, false);
+		want(bpf, "cuda_entry_with", single, true);
+	}
+}
+
 static int cuda_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	const struct way *w = cfg->cuda ? way_of_this_kernel() : NULL;
-	int single = w && w->type ? BPFLINK_UPROBE_MULTI : 0;
 
 	if (cfg->cuda_asked && !w)
 		warn("no calls of the CUDA driver are recorded: this kernel has no uprobes");
@@ -93,27 +109,36 @@ static int cuda_plan(struct recorder_bpf *bpf, const struct config *cfg)
 		warn("calls of a CUDA driver that a program maps later are not recorded: nobody can wait for it on this kernel");
 	tally.was_asked = cfg->cuda_asked;
 	bpf->rodata->cuda_images_wanted = cfg->cuda_images;
-	if (!w)
-		return 0;
-	load(bpf, w->launch, w->type, false);
-	load(bpf, w->plain, w->type, false);
-	load(bpf, w->with, w->type, true);
-	load(bpf, w->ret, w->type, false);
-	load(bpf, "cuda_ret", single, false);
-	if (!w->ret) {
-		load(bpf, "cuda_entry", single, false);
-		load(bpf, "cuda_entry_with", single, true);
-	}
+	bpf_map__set_autocreate(bpf->maps.cuda_plans, w);
+	bpf_map__set_autocreate(bpf->maps.cuda_tasks, w);
+	bpf_map__set_autocreate(bpf->maps.cuda_given, w);
+	bpf_map__set_autocreate(bpf->maps.code_images, w);
 	return 0;
 }
 
-static int cuda_attach(struct recorder_bpf *bpf, const struct config *cfg)
+static int tell_plans(const struct recorder_bpf *bpf)
 {
 	int err = 0;
 
-	for (uint32_t func = 0; cfg->cuda && func < 2 * cuda_function_count && !err; func++)
+	for (uint32_t func = 0; func < 2 * cuda_function_count && !err; func++)
 		err = bpf_map_update_elem(bpf_map__fd(bpf->maps.cuda_plans), &func, &cuda_function_of(func)->plan, BPF_ANY);
-	return err ? fail(err, "cannot tell BPF of the CUDA driver's functions") : 0;
+	return err;
+}
+
+static int load_programs(struct recorder_bpf *bpf, const struct way *w)
+{
+	struct recorder_bpf *late = later_open(bpf);
+	int err;
+
+	if (!late)
+		return -errno;
+	want_way(late, w);
+	err = tell_plans(bpf) ?: recorder_bpf__load(late);
+	if (err)
+		recorder_bpf__destroy(late);
+	else
+		programs = late;
+	return err;
 }
 
 /* The toolkit has a library of the driver's name to link with: whatever it is asked, it fails. */
@@ -170,7 +195,7 @@ static void choose_sites(const struct config *cfg, const struct image *img, int 
 	}
 }
 
-static int attach_ends(struct recorder_bpf *bpf, const struct way *w, const char *path, const struct sites *s, bool returns)
+static int attach_ends(const struct way *w, const char *path, const struct sites *s, bool returns)
 {
 	const char *plain = returns ? w->plain : "cuda_entry", *with = returns ? w->with : "cuda_entry_with";
 	const char *launch = returns && w->launch ? w->launch : plain, *ret = returns ? w->ret : NULL;
@@ -182,7 +207,7 @@ static int attach_ends(struct recorder_bpf *bpf, const struct way *w, const char
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(part) && !err; i++) {
-		struct bpf_program *prog = part[i].prog ? prog_of(bpf, part[i].prog) : NULL;
+		struct bpf_program *prog = part[i].prog ? prog_of(programs, part[i].prog) : NULL;
 		int as = part[i].b == &s->rets ? BPFLINK_UPROBE_MULTI : type;
 
 		if (prog && type)
@@ -212,7 +237,10 @@ static int attach(struct recorder_bpf *bpf, const struct config *cfg, const stru
 		tally.files++;
 		tally.functions += s.launch.count + s.plain.count + s.with.count;
 		tally.without_returns += !returns;
-		err = bpf ? attach_ends(bpf, w, path, &s, returns) : 0;
+		if (bpf && !programs)
+			err = load_programs(bpf, w);
+		if (bpf && !err)
+			err = attach_ends(w, path, &s, returns);
 	}
 	batch_release(&s.launch);
 	batch_release(&s.plain);
@@ -245,6 +273,7 @@ static void cuda_forget(const struct probed *file)
 static void cuda_detach(void)
 {
 	links_release(&links);
+	recorder_bpf__destroy(TAKE(programs));
 }
 
 static void cuda_summary(void)
@@ -263,7 +292,6 @@ static void cuda_summary(void)
 const struct source_ops source_cuda = {
 	.name	 = "cuda",
 	.plan	 = cuda_plan,
-	.attach	 = cuda_attach,
 	.mapped	 = cuda_mapped,
 	.forget	 = cuda_forget,
 	.detach	 = cuda_detach,

@@ -125,7 +125,8 @@ check "its table has the rows it says, of nearly all bins" test "$made" -gt $(($
 (cd full.trace/*/ && python3 read_launches.py) > full.shown
 check "read_launches.py reads them" equal "$(grep -c '^block' full.shown)" "$made"
 
-# So are fewer files than processes need: each has its whole folder, or none, and that is said.
+# So are fewer files than processes need (the programs for CUDA, loaded when its driver is mapped, take one a map):
+# each has its whole folder, or none, and that is said.
 mkdir -p served
 cat > serve.sh <<'END'
 for ((i = 0; i < 40; i++)); do
@@ -135,7 +136,7 @@ done
 kill $(jobs -p)
 wait
 END
-(ulimit -n 130; LD_LIBRARY_PATH=$fake record few.trace --cuda --no-functions --no-syscalls --format neutrino -- \
+(ulimit -n 170; LD_LIBRARY_PATH=$fake record few.trace --cuda --no-functions --no-syscalls --format neutrino -- \
 	bash -c "$(cat serve.sh)" "$PROGRAMS/cuserve")
 refused=$(sed -nE "s/.*format 'neutrino': ([0-9]+) processes have no folder.*/\1/p" few.trace.err)
 check "processes without a folder are counted" equal "$(($(ls few.trace | wc -l) + refused))" "$(ls served | wc -l)"
