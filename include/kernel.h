@@ -60,6 +60,8 @@ int  kernel_doctor(FILE *to, kernel_load_fn load, const struct config *cfg);
  * in the way. Cheap enough for every start.
  */
 const char *kernel_obstacle(const char **hint);
+/* The same when a load of the programs has failed: what is found by reading the kernel's types, too. */
+const char *kernel_obstacle_to_load(void);
 
 /* Where tracefs is mounted, or NULL. */
 const char *kernel_tracefs(void);

@@ -213,6 +213,11 @@ const char *kernel_obstacle(const char **hint)
 		return "the kernel gives us no BPF ring buffer";
 	}
 	*hint = NULL;
+	return state.denied & (1ull << HAVE_TP_BTF | 1ull << HAVE_TASK_STORAGE) ? kernel_obstacle_to_load() : NULL;
+}
+
+const char *kernel_obstacle_to_load(void)
+{
 	if (!kernel_has(HAVE_TP_BTF))
 		return "the kernel gives us no typed tracepoints (tp-btf)";
 	if (!kernel_has(HAVE_TASK_STORAGE))
@@ -298,7 +303,7 @@ int kernel_doctor(FILE *to, kernel_load_fn load, const struct config *cfg)
 
 	print_header(to);
 	print_features(to, !why);
-	why = kernel_obstacle(&hint);
+	why = kernel_obstacle(&hint) ?: kernel_obstacle_to_load();
 	if (!why && load(cfg, refused, sizeof(refused)))
 		why = refused;
 	if (!why) {

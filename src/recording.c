@@ -25,6 +25,7 @@
 #include "flow/writer.h"
 #include "gputime.h"
 #include "images.h"
+#include "kernel.h"
 #include "launch.h"
 #include "log.h"
 #include "out.h"
@@ -212,7 +213,12 @@ static int load_object(struct recording *r)
 static int load_bpf(struct recording *r)
 {
 	int err = load_object(r);
+	const char *obstacle = err ? kernel_obstacle_to_load() : NULL;
 
+	if (obstacle) {
+		fail(0, "%s", obstacle);
+		return err;
+	}
 	if (err) {
 		fail(err, "the kernel does not take the BPF programs");
 		hint("recorder --doctor; -vv prints what the kernel says");

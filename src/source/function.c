@@ -629,6 +629,8 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	tally.is_chosen = cfg->function_count;
 	tally.args_asked = wants_values(cfg);
 	tally.args_named = cfg->args.count;
+	bpf_map__set_autocreate(bpf->maps.args_of_func, tally.args_asked);
+	bpf_map__set_autocreate(bpf->maps.arg_types, tally.args_asked);
 	if (w && tally.args_asked)
 		load_kit(bpf, args_kit_of(cfg, w), kernel_has(HAVE_UPROBE_SLEEPABLE));
 	return 0;

@@ -34,6 +34,7 @@ static int usdt_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	struct bpf_program *prog = bpf->progs.usdt_hit;
 
+	bpf_map__set_autocreate(bpf->maps.usdt_plans, cfg->usdt_count);
 	if (!cfg->usdt_count)
 		return 0;
 	if (!kernel_has(HAVE_UPROBE_MULTI) && !kernel_has(HAVE_UPROBE)) {
