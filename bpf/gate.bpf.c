@@ -180,6 +180,7 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 {
 	struct gate_slot *s = *slot;
 	__u64 now = bpf_ktime_get_ns();
+	__u32 state = 0;
 
 	if (now > s->next_way) {
 		if (s->cursor && now > s->cursor)
@@ -190,10 +191,10 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	} else if (gate_attaching) {
 		give_way_to_probes();
 	}
+	/* Each look's answer but the last is ignored: the verifier would follow a branch for each. */
 	for (int k = 0; k < LOOKS; k++)
-		if (*(volatile __u32 *)&s->state >= GATE_DONE)
-			return 1;
-	return is_deserted(s) || now > s->until + (gate_serving ? GATE_SERVE_NS : 0);
+		state = *(volatile __u32 *)&s->state;
+	return state >= GATE_DONE || is_deserted(s) || now > s->until + (gate_serving ? GATE_SERVE_NS : 0);
 }
 
 /*

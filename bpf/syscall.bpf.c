@@ -118,21 +118,28 @@ static __always_inline bool is_given(__u8 how)
 	return how == TAKE_STRING || how == TAKE_BUF;
 }
 
-/* Append to @s the text of argument @i at @off; returns the new end. */
-static __always_inline __u32 take_text(struct text_scratch *s, __u32 off, int i, __u8 how, __u64 ptr, __u64 next,
-				       __s64 ret)
+/*
+ * Append to the scratch, whose arg[] is filled, the text of argument @i at @off; returns the new end. This one and the
+ * next are global functions of scalars: each is verified once, not on every way that leads there.
+ */
+__noinline int take_text(__u32 off, __u32 i, __u32 how, __s64 ret)
 {
+	struct text_scratch *s;
+	__u32 zero = 0;
 	struct rec_text *x;
 	__u8 flags = 0;
+	__u64 ptr;
 	long n;
 
-	if (off >= TEXT_ROOM)
+	s = bpf_map_lookup_elem(&text_scratches, &zero);
+	if (!s || off >= TEXT_ROOM || i > 5)
 		return off;
 	x = (void *)(s->text + off);
+	ptr = s->arg[i];
 	if (how == TAKE_STRING)
 		n = take_string(x->bytes, ptr, &flags);
 	else if (how == TAKE_BUF)
-		n = take_bytes(x->bytes, ptr, next, &flags);
+		n = take_bytes(x->bytes, ptr, i < 5 ? s->arg[i + 1] : 0, &flags);
 	else if (how == TAKE_BUF_RET)
 		n = take_bytes(x->bytes, ptr, ret, &flags);
 	else
@@ -149,7 +156,7 @@ static __always_inline __u32 take_text(struct text_scratch *s, __u32 off, int i,
 /*
  * Put the texts plan @nr asks for behind the record in the scratch, whose
  * arg[] the caller has filled: what is given, of the arguments in @given, and at exit what
- * is got. A global function of scalars: verified once. Returns the bytes used.
+ * is got. Returns the bytes used.
  */
 __noinline int take_texts(__u32 nr, __s64 ret, __u32 given, bool is_exit)
 {
@@ -166,7 +173,7 @@ __noinline int take_texts(__u32 nr, __s64 ret, __u32 given, bool is_exit)
 		bool wanted = is_given(how) ? given >> i & 1 : is_exit;
 
 		if (how && wanted && s->arg[i])
-			off = take_text(s, off, i, how, s->arg[i], i < 5 ? s->arg[i + 1] : 0, ret);
+			off = take_text(off, i, how, ret);
 	}
 	if (off > TEXT_ROOM + TEXT_ONE_MAX)
 		return 0;
