@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+struct func;
 struct image;
 struct map;
 struct symbols;
@@ -20,5 +21,8 @@ int  symbols_start(struct symbols *s);
 
 /* Names and places of the functions of the file at @m, in process @pid if that is still there; NULL: it cannot be had. */
 const struct image *symbols_of(struct symbols *s, uint32_t pid, const struct map *m);
+
+/* What process @pid has made itself, as it tells (perfmap.h); NULL: it does not. Lent until another process is asked about. */
+const struct func *symbols_made(struct symbols *s, uint32_t pid, uint64_t ip);
 
 #endif

@@ -10,6 +10,7 @@
 #include "debugfile.h"
 #include "image.h"
 #include "log.h"
+#include "perfmap.h"
 #include "symbols.h"
 #include "task.h"
 
@@ -24,6 +25,7 @@ struct symbols {
 	struct image_child *child;	/* NULL: not started */
 	struct known	   *known;
 	size_t		    count, room;
+	struct perfmaps	   *made;	/* NULL: nobody asked */
 };
 
 int symbols_create(struct symbols **ret)
@@ -47,6 +49,7 @@ void symbols_destroy(struct symbols *s)
 		free(s->known[i].path);
 	}
 	free(s->known);
+	perfmaps_destroy(s->made);
 	free(s);
 }
 
@@ -118,4 +121,11 @@ const struct image *symbols_of(struct symbols *s, uint32_t pid, const struct map
 	if (!k->img)
 		detail("no names of the functions of '%s'", m->path);
 	return k->img;
+}
+
+const struct func *symbols_made(struct symbols *s, uint32_t pid, uint64_t ip)
+{
+	if (!s->made && perfmaps_create(&s->made))
+		return NULL;
+	return perfmaps_at(s->made, pid, ip);
 }

@@ -65,11 +65,21 @@ static void place_frame(struct symbols *symbols, const struct session *s, struct
 	f->offset = f->ip - m->start - (f->func ? f->func->addr : 0);
 }
 
+/* Code of no file, or of one without functions: does its process tell what it is? */
+static void name_made(struct symbols *symbols, uint32_t pid, struct frame *f, bool is_return)
+{
+	f->func = symbols_made(symbols, pid, f->ip - is_return);
+	if (f->func)
+		f->offset = f->ip - f->func->addr;
+}
+
 void frames_find(struct frame *frame, const struct rec_callers *r, const struct session *s, struct symbols *symbols)
 {
 	for (uint32_t i = 0; i < r->user; i++) {
 		frame[i] = (struct frame){ .ip = r->ip[r->kernel + i] };
 		if (s)
 			place_frame(symbols, s, &frame[i], i);
+		if (s && symbols && !frame[i].func)
+			name_made(symbols, r->hdr.pid, &frame[i], i);
 	}
 }

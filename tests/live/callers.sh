@@ -42,6 +42,12 @@ dat probed.dat -g --no-events --returns=never -- "$PROGRAMS/callers" 2
 check "of a program whose functions are recorded, too" \
 	equal "$(report probed.dat | grep -cE ';main;outer;middle;inner$')" "$(report probed.dat | grep -cE ' sys_enter_(getppid|nanosleep):')"
 
+# --- code that a program makes while it runs has the name that it tells perf ---
+program makescode && {
+	dat made.dat --no-functions -g --syscalls=getppid --no-events -- "$PROGRAMS/makescode" $rounds
+	check "made code: as its process calls it in /tmp" equal "$(report made.dat | grep -cE ';main;JS:made /app.js:1:2;inner$')" $rounds
+}
+
 # --- chosen ---
 dat chosen.dat --no-functions -g --syscalls=getppid --no-events -- "$PROGRAMS/callers" $rounds
 check "of the system calls that are chosen only" equal "$(report chosen.dat | grep -c ' stack: ')" $rounds
