@@ -16,12 +16,10 @@
 #include "argspec.h"
 #include "base.h"
 #include "config.h"
-#include "filter.h"
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
 #include "source.h"
-#include "source/ownstack.h"
 #include "source/rows.h"
 
 #define STACK_BYTES	(64u << 10)
@@ -37,10 +35,6 @@ static struct {
 	unsigned count;
 	int	 stop;			/* an eventfd: readable when they are to end */
 } vector = { .stop = -1 };
-
-static const char *const sleepers[] = {
-	"args_session", "args_entry", "args_exit", "timed_session", "timed_entry", "timed_exit",
-};
 
 static int vector_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
@@ -127,38 +121,15 @@ static int start_waiter(const struct recorder_bpf *bpf, unsigned cpu)
 	return 0;
 }
 
-static bool stacks_are_small(const struct recorder_bpf *bpf)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(sleepers); i++) {
-		const struct bpf_program *prog = bpf_object__find_program_by_name(bpf->obj, sleepers[i]);
-
-		if (bpf_program__autoload(prog) && !ownstack_has(prog))
-			return false;
-	}
-	return true;
-}
-
-/* NULL: they can be read. What filters takes much stack. */
-static const char *why_not(const struct recorder_bpf *bpf, const struct config *cfg)
-{
-	if (!kernel_has(HAVE_VECTOR_REGISTERS))
-		return "this kernel does not let them be read";
-	if (stacks_are_small(bpf))
-		return NULL;
-	return filter_in_kernel(cfg) ? "they are not read together with filters" : "the programs that read them have too much stack";
-}
-
-static int vector_attach(struct recorder_bpf *bpf, const struct config *cfg)
+static int vector_attach(struct recorder_bpf *bpf, const struct config *)
 {
 	unsigned cpus = libbpf_num_possible_cpus();
-	const char *why;
 	int err = 0;
 
 	if (!vector.bpf)
 		return 0;
-	why = why_not(bpf, cfg);
-	if (why) {
-		warn("floating-point arguments and results are shown as nan: %s", why);
+	if (!kernel_has(HAVE_VECTOR_REGISTERS)) {
+		warn("floating-point arguments and results are shown as nan: this kernel does not let them be read");
 		return 0;
 	}
 	vector.stop = eventfd(0, EFD_CLOEXEC);

@@ -76,3 +76,20 @@ check "what cannot be read is no number" equal "$(tree nan.data | grep -c 'twice
 check "what is on the stack needs no registers" grep -q ' ten(9.000000);' <(tree nan.data)
 check "and it is said" grep -q 'shown as nan' nan.data.err
 check "uftrace accepts it" uftrace_accepts plain.data
+
+# Read while the task gives its CPU away, to threads that meet the same probe on it: no number is another's, with filters, too.
+crowd() {
+	record crowded.data --no-syscalls --dear "$@" -A twice@fparg1 -R twice@retval/f64 -- taskset -c 0 "$PROGRAMS/crowded" 16 200 > crowded.out
+	equal "$(cat crowded.out)" 40803200 || return
+	command uftrace replay -d crowded.data -f tid --no-merge |
+		sed -nE 's/^ *\[ *([0-9]+)\] \| *twice\(([0-9.]+)\) \{.*/\1 in \2/p; s/^ *\[ *([0-9]+)\] \| *\} = ([0-9.]+); .*twice.*/\1 out \2/p' |
+		awk '$2 == "in" { n++; if (!($1 in of)) of[$1] = $3 % 64; if (of[$1] != $3 % 64) bad++; x[$1] = $3; next }
+		     { m++; if ($3 != 2 * x[$1]) bad++ } END { print n + 0, m + 0, bad + 0 }' > crowded.sums
+	equal "$(cat crowded.sums)" "3200 3200 0"
+}
+program crowded && {
+	check "16 threads on one CPU" crowd
+	check "... of one function's" crowd -F run
+	check "... without another's" crowd -N main -D 5
+	check "... that take longer than -t says" crowd -t 1ns
+}
