@@ -40,14 +40,14 @@ struct {
 	__array(values, struct ring);
 } rings __weak SEC(".maps");
 
-/* Per CPU: what found no space, by class. Only ever grows. */
-struct tally {
-	__u64	lost[REC_CLASSES];
-};
-
+/*
+ * One for each CPU. User space reads them in the memory they lie in: while it calls bpf(2) to look something up the kernel
+ * skips what tracepoints run on that CPU, which from 7.1 on may be for long, if it is preempted just then.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CPUS_MAX);
 	__type(key, __u32);
 	__type(value, struct tally);
 } tallies __weak SEC(".maps");

@@ -21,10 +21,9 @@ volatile bool recording = true;
 
 __noinline int count_lost_many(struct task_state *t, __u32 class, __u32 n)
 {
-	struct tally *tally;
-	__u32 zero = 0;
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct tally *tally = bpf_map_lookup_elem(&tallies, &cpu);
 
-	tally = bpf_map_lookup_elem(&tallies, &zero);
 	if (!tally || class >= REC_CLASSES)
 		return 0;
 	__sync_fetch_and_add(&tally->lost[class], n);

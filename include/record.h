@@ -60,6 +60,12 @@ enum rec_class {
 	REC_CLASSES
 };
 
+/* What found no space on a CPU, by class: only ever grows. Written by BPF, in memory that user space has mapped. */
+struct tally {
+	__u64	lost[REC_CLASSES];
+	__u64	pad[8 - REC_CLASSES];	/* a cache line for each */
+};
+
 struct rec_hdr {
 	__u64	time;		/* ns, CLOCK_MONOTONIC, read once the space was reserved */
 	__u32	pid, tid;	/* as the initial PID namespace counts them */

@@ -24,6 +24,8 @@ struct source_ops {
 	/* Before the load: switch programs on, fill rodata. Returns 0 or a negative errno, having said why; as do the others. */
 	int  (*plan)(struct recorder_bpf *bpf, const struct config *cfg);
 	int  (*attach)(struct recorder_bpf *bpf, const struct config *cfg);
+	/* The first task is about to be recorded. */
+	void (*begin)(struct recorder_bpf *bpf);
 	/* A new executable file appeared: attach there. @fd is the file, lent; @bpf NULL: only choose (--dry-run). */
 	int  (*image)(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, int fd);
 	/*

@@ -55,6 +55,7 @@ struct recording {
 	struct images	    *images;
 	struct recorder_bpf *bpf;
 	int		    *ring_fd;
+	struct tally	    *tallies;	/* one per CPU, mapped */
 	void		    *calls;	/* the rings of function records, mapped */
 	size_t		     calls_bytes;
 	uint32_t	     calls_slots;
@@ -188,6 +189,18 @@ static int map_calls(struct recording *r)
 	return 0;
 }
 
+static int map_tallies(struct recording *r)
+{
+	int fd = bpf_map__fd(r->bpf->maps.tallies);
+
+	r->tallies = mmap(NULL, r->cpus * sizeof(*r->tallies), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (r->tallies == MAP_FAILED) {
+		r->tallies = NULL;
+		return fail(-errno, "cannot map the counts of what is lost");
+	}
+	return 0;
+}
+
 /* The object, with the programs that the sources want of this kernel. */
 static int load_object(struct recording *r)
 {
@@ -202,6 +215,7 @@ static int load_object(struct recording *r)
 		return -errno;
 	r->cpus = libbpf_num_possible_cpus();
 	bpf_map__set_max_entries(r->bpf->maps.rings, r->cpus);
+	bpf_map__set_max_entries(r->bpf->maps.tallies, r->cpus);
 	r->bpf->rodata->lose_one_in = r->cfg->lose_one_in;
 	plan_calls(r);
 	if (r->target)
@@ -225,7 +239,7 @@ static int load_bpf(struct recording *r)
 		return err;
 	}
 	images_set_bpf(r->images, r->bpf);
-	return map_calls(r) ?: make_rings(r);
+	return map_calls(r) ?: map_tallies(r) ?: make_rings(r);
 }
 
 static int attach_sources(struct recording *r)
@@ -283,7 +297,7 @@ static int start_threads(struct recording *r)
 	struct drain_args drain = {
 		.ring_fd = r->ring_fd, .ring_count = r->cpus, .ring_bytes = r->cfg->ring_bytes,
 		.calls = r->calls, .calls_slots = r->calls_slots,
-		.tallies_fd = bpf_map__fd(r->bpf->maps.tallies), .queue = r->queue, .is_prompt = r->cfg->files,
+		.tallies = r->tallies, .queue = r->queue, .is_prompt = r->cfg->files,
 	};
 	struct writer_args writer = {
 		.queue = r->queue, .segment = r->segment, .raw = r->raw, .symbols = r->symbols, .about = r->about, .exe = r->cfg->exe,
@@ -292,6 +306,14 @@ static int start_threads(struct recording *r)
 
 	err = err ?: drain_start(&r->drain, &drain);
 	return err ? fail(err, "cannot start the threads that write") : 0;
+}
+
+/* What is missed from now on is. */
+static void begin_sources(struct recording *r)
+{
+	for (const struct source_ops *const *s = sources; *s; s++)
+		if ((*s)->begin)
+			(*s)->begin(r->bpf);
 }
 
 /* From now on: the targets are recorded, or the command runs, or both. */
@@ -303,6 +325,7 @@ static int run(struct recording *r)
 	int err;
 
 	r->about->start = clock_now();
+	begin_sources(r);
 	if (r->target) {
 		err = target_begin(r->target, r->bpf, r->images);
 		if (err)
@@ -421,6 +444,8 @@ static void recording_free(struct recording *r)
 	images_destroy(r->images);
 	if (r->calls)
 		munmap(r->calls, r->calls_bytes);
+	if (r->tallies)
+		munmap(r->tallies, r->cpus * sizeof(*r->tallies));
 	recorder_bpf__destroy(r->bpf);
 	for (unsigned cpu = 0; r->ring_fd && cpu < r->cpus; cpu++)
 		if (r->ring_fd[cpu] >= 0)

@@ -24,10 +24,6 @@
 #define SLEEP_MIN_MS	5
 #define SLEEP_MAX_MS	20
 
-struct tally {				/* as in recorder.bpf.h */
-	uint64_t lost[REC_CLASSES];
-};
-
 struct drain {
 	pthread_t	    thread;
 	atomic_bool	    stop;
@@ -45,7 +41,7 @@ static int take_record(void *ctx, void *data, size_t len)
 {
 	struct drain *d = ctx;
 
-	return taken_sample(d->chunk, data, len, d->garbled[d->cpu].lost);
+	return taken_sample(d->chunk, data, len, &d->garbled[d->cpu]);
 }
 
 static struct calls_head *calls_of(const struct drain *d, unsigned cpu)
@@ -75,13 +71,19 @@ static void note_reported(struct drain *d, unsigned cpu)
 	d->seen[cpu] = d->tally[cpu];
 }
 
+static void read_tallies(struct drain *d)
+{
+	for (unsigned cpu = 0; d->args.tallies && cpu < d->args.ring_count; cpu++)
+		for (int i = 0; i < REC_CLASSES; i++)
+			d->tally[cpu].lost[i] = __atomic_load_n(&d->args.tallies[cpu].lost[i], __ATOMIC_RELAXED);
+}
+
 /* A LOST record for each CPU whose counts have grown. */
 static void report_losses(struct drain *d)
 {
 	uint64_t count[REC_CLASSES];
-	uint32_t zero = 0;
 
-	(void)bpf_map_lookup_elem(d->args.tallies_fd, &zero, d->tally);	/* on failure they stay as they are */
+	read_tallies(d);
 	for (unsigned cpu = 0; cpu < d->args.ring_count; cpu++) {
 		struct rec_lost *r;
 
@@ -116,7 +118,7 @@ static size_t drain_once(struct drain *d, bool is_last)
 		most = MAX(most, d->chunk->len);
 		d->chunk = &d->round->chunk[d->args.ring_count + i];
 		if (d->args.calls)
-			taken_calls(d->chunk, calls_of(d, i), d->args.calls_slots, d->garbled[i].lost);
+			taken_calls(d->chunk, calls_of(d, i), d->args.calls_slots, &d->garbled[i]);
 		most = MAX(most, d->chunk->len);
 	}
 	report_losses(d);
@@ -165,15 +167,14 @@ static void drain_free(struct drain *d)
 int drain_start(struct drain **ret, const struct drain_args *args)
 {
 	struct drain *d = calloc(1, sizeof(*d));
-	unsigned cpus = libbpf_num_possible_cpus();
 	int err = -ENOMEM;
 
 	if (!d)
 		return -ENOMEM;
 	d->args = *args;
 	d->ring = calloc(args->ring_count, sizeof(*d->ring));
-	d->tally = calloc(cpus, sizeof(*d->tally));
-	d->seen = calloc(cpus, sizeof(*d->seen));
+	d->tally = calloc(args->ring_count, sizeof(*d->tally));
+	d->seen = calloc(args->ring_count, sizeof(*d->seen));
 	d->garbled = calloc(args->ring_count, sizeof(*d->garbled));
 	if (!d->ring || !d->tally || !d->seen || !d->garbled)
 		goto out;

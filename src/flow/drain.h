@@ -13,6 +13,7 @@
 
 struct drain;
 struct queue;
+struct tally;
 
 struct drain_args {
 	const int    *ring_fd;		/* one per CPU; NULL: none, in tests; lent */
@@ -20,7 +21,7 @@ struct drain_args {
 	size_t	      ring_bytes;
 	void	     *calls;		/* the rings of function records, one per CPU, mapped; NULL: none; lent */
 	uint32_t      calls_slots;	/* of each */
-	int	      tallies_fd;	/* the per-CPU counts of what was lost */
+	const struct tally *tallies;	/* one per CPU, mapped; NULL: none, in tests; lent */
 	struct queue *queue;
 	bool	      is_prompt;	/* a sink looks at what a record names, which may soon be gone */
 };

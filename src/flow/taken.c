@@ -9,14 +9,14 @@
 #include "record.h"
 
 /* What kind it was may be what is garbled: then it counts as one of a task's life, which is missed most. */
-static void count_garbled(uint64_t *garbled, const struct rec_hdr *rec, size_t len)
+static void count_garbled(struct tally *garbled, const struct rec_hdr *rec, size_t len)
 {
 	bool has_kind = len >= sizeof(*rec) && rec->kind && rec->kind < REC_KINDS;
 
-	garbled[has_kind ? record_kinds[rec->kind].class : CLASS_TASK]++;
+	garbled->lost[has_kind ? record_kinds[rec->kind].class : CLASS_TASK]++;
 }
 
-int taken_sample(struct chunk *c, const void *data, size_t len, uint64_t *garbled)
+int taken_sample(struct chunk *c, const void *data, size_t len, struct tally *garbled)
 {
 	struct rec_hdr *rec;
 
@@ -55,7 +55,7 @@ struct copied {
  * it wait. The second slot of a record is whole when the first is.
  */
 static struct copied copy_whole(struct chunk *c, struct rec_func *to, const struct rec_func *slot, uint64_t mask,
-				uint64_t at, uint32_t most, uint64_t *garbled)
+				uint64_t at, uint32_t most, struct tally *garbled)
 {
 	struct copied n = {};
 
@@ -84,7 +84,7 @@ static struct copied copy_whole(struct chunk *c, struct rec_func *to, const stru
 	return n;
 }
 
-void taken_calls(struct chunk *c, struct calls_head *ring, uint32_t slots, uint64_t *garbled)
+void taken_calls(struct chunk *c, struct calls_head *ring, uint32_t slots, struct tally *garbled)
 {
 	const struct rec_func *slot = (const void *)(ring + 1);
 	uint64_t at = ring->tail, end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);

@@ -12,11 +12,12 @@
 
 struct calls_head;
 struct chunk;
+struct tally;
 
-/* The sample @data of a BPF ring buffer, @len bytes, one record. @garbled: [REC_CLASSES], where one left out is counted. */
-int  taken_sample(struct chunk *c, const void *data, size_t len, uint64_t *garbled);
+/* The sample @data of a BPF ring buffer, @len bytes, one record. @garbled: where one left out is counted. */
+int  taken_sample(struct chunk *c, const void *data, size_t len, struct tally *garbled);
 
 /* What is in a ring of function records, of @slots slots, at most once round. */
-void taken_calls(struct chunk *c, struct calls_head *ring, uint32_t slots, uint64_t *garbled);
+void taken_calls(struct chunk *c, struct calls_head *ring, uint32_t slots, struct tally *garbled);
 
 #endif

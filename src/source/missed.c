@@ -31,7 +31,7 @@ static const struct row {
 	{ "tracepoint",				CLASS_EVENT },
 };
 
-static uint64_t missed[REC_CLASSES];
+static uint64_t missed[REC_CLASSES], before[REC_CLASSES];	/* recording began */
 
 static const struct row *row_of(const struct bpf_program *prog)
 {
@@ -44,18 +44,17 @@ static const struct row *row_of(const struct bpf_program *prog)
 	return NULL;
 }
 
+/* A CPU's is as good as another's: it is not known where they were missed. */
 static void add_to(int tallies)
 {
-	int cpus = libbpf_num_possible_cpus();
-	uint64_t (*tally)[REC_CLASSES] = calloc(MAX(cpus, 1), sizeof(*tally));
-	uint32_t zero = 0;
+	struct tally tally;
+	uint32_t first = 0;
 
-	if (tally && !bpf_map_lookup_elem(tallies, &zero, tally)) {
-		for (int i = 0; i < REC_CLASSES; i++)
-			tally[0][i] += missed[i];
-		bpf_map_update_elem(tallies, &zero, tally, BPF_ANY);
-	}
-	free(tally);
+	if (bpf_map_lookup_elem(tallies, &first, &tally))
+		return;
+	for (int i = 0; i < REC_CLASSES; i++)
+		tally.lost[i] += missed[i];
+	bpf_map_update_elem(tallies, &first, &tally, BPF_ANY);
 }
 
 static int missed_plan(struct recorder_bpf *bpf, const struct config *cfg)
@@ -67,9 +66,8 @@ static int missed_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	return 0;
 }
 
-static void missed_stop(struct recorder_bpf *bpf)
+static void count(const struct recorder_bpf *bpf, uint64_t so_far[REC_CLASSES])
 {
-	uint64_t sum = 0;
 	struct bpf_program *prog;
 
 	bpf_object__for_each_program(prog, bpf->obj) {
@@ -77,10 +75,25 @@ static void missed_stop(struct recorder_bpf *bpf)
 		struct bpf_prog_info info = {};
 		uint32_t len = sizeof(info);
 
-		if (!row || bpf_program__fd(prog) < 0 || bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
-			continue;
-		missed[row->class] += info.recursion_misses;
-		sum += info.recursion_misses;
+		if (row && bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			so_far[row->class] += info.recursion_misses;
+	}
+}
+
+/* What was skipped while recorder set itself up is nobody's. */
+static void missed_begin(struct recorder_bpf *bpf)
+{
+	count(bpf, before);
+}
+
+static void missed_stop(struct recorder_bpf *bpf)
+{
+	uint64_t sum = 0;
+
+	count(bpf, missed);
+	for (int i = 0; i < REC_CLASSES; i++) {
+		missed[i] -= before[i];
+		sum += missed[i];
 	}
 	if (sum)
 		add_to(bpf_map__fd(bpf->maps.tallies));
@@ -97,6 +110,7 @@ static void missed_summary(void)
 const struct source_ops source_missed = {
 	.name	 = "missed",
 	.plan	 = missed_plan,
+	.begin	 = missed_begin,
 	.stop	 = missed_stop,
 	.summary = missed_summary,
 };

@@ -7,6 +7,7 @@
 #include "source/rows.h"
 
 const struct source_ops *const sources[] = {
+	&source_missed,		/* counts before others stop */
 	&source_cgroup,		/* marks who execs, before source_task tells of the exec */
 	&source_filter,		/* what it held back is sent before what ends it: at each tracepoint it comes first */
 	&source_clone,		/* tells of its flags before source_task does of the child */
@@ -28,6 +29,5 @@ const struct source_ops *const sources[] = {
 	&source_gputime,
 	&source_gate,		/* a file is known when all else is attached to it */
 	&source_grace,
-	&source_missed,
 	NULL
 };

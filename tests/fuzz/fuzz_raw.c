@@ -265,7 +265,7 @@ static int records_file(const uint8_t *data, size_t size)
 struct rings {
 	struct calls_head head;
 	struct rec_func	  slot[SLOTS];
-	uint64_t	  garbled[REC_CLASSES];
+	struct tally	  garbled;
 };
 
 static void call_slot(struct rings *rings, const void *data)
@@ -291,14 +291,14 @@ static void add_torn(struct round *r, struct rings *rings, uint8_t room[REC_TEXT
 		__cleanup(free_ptr) void *sample = malloc(len);
 
 		memcpy(sample, room, len);
-		if (taken_sample(&r->chunk[tear[0] >> 7], sample, len, rings->garbled))
+		if (taken_sample(&r->chunk[tear[0] >> 7], sample, len, &rings->garbled))
 			abort();
 		return;
 	}
 	for (size_t at = 0; at < len; at += sizeof(struct rec_func))
 		call_slot(rings, room + at);
 	if (tear[0] & 16 || rings->head.head - rings->head.tail > SLOTS - 2)
-		taken_calls(&r->chunk[2], &rings->head, SLOTS, rings->garbled);
+		taken_calls(&r->chunk[2], &rings->head, SLOTS, &rings->garbled);
 }
 
 static struct round *new_round(void)
@@ -333,7 +333,7 @@ static void drain(const uint8_t *data, size_t size)
 		data += used;
 		size -= used;
 	}
-	taken_calls(&r->chunk[2], &rings.head, SLOTS, rings.garbled);
+	taken_calls(&r->chunk[2], &rings.head, SLOTS, &rings.garbled);
 	r->instant = now;
 	r->last = true;
 	queue_push(q, r);
