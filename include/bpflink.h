@@ -1,9 +1,10 @@
 /*
- * bpflink.h - BPF links that libbpf 1.1 cannot make.
+ * bpflink.h - BPF links that libbpf 1.1 cannot make, and programs that are run by hand.
  */
 #ifndef BPFLINK_H
 #define BPFLINK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -45,5 +46,8 @@ int bpflink_usdt_multi(int prog_fd, const char *path, const unsigned long *offse
 
 /* Run the iterator @prog_fd once; @pid: over the tasks of that process, 0: over all. Returns 0 or a negative errno. */
 int bpflink_iterate(int prog_fd, pid_t pid);
+
+/* Run the program @prog_fd of type syscall once, with @ctx, @size bytes. What it returns, or a negative errno. */
+int bpflink_run(int prog_fd, void *ctx, size_t size);
 
 #endif

@@ -111,6 +111,12 @@ struct gate_notice {
 _Static_assert(sizeof(struct gate_slot) == 72 + 24 * GATE_FRAMES, "no holes");
 _Static_assert(sizeof(struct gate_notice) == 64, "no holes");
 
+/* What is known of a file: a value for it in gate_files, or in returns_files. */
+struct gate_known {
+	struct gate_file file;
+	__u32		 value, pad;
+};
+
 /* GATE_MAPPED, and the task was held: the answer. */
 struct gate_answer {
 	__u32	pid;			/* gate_notice.root_pid */

@@ -71,3 +71,10 @@ int bpflink_iterate(int prog_fd, pid_t pid)
 	while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
 	return n < 0 ? -errno : 0;
 }
+
+int bpflink_run(int prog_fd, void *ctx, size_t size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = size ? ctx : NULL, .ctx_size_in = size);
+
+	return bpf_prog_test_run_opts(prog_fd, &opts) ? -errno : (int)opts.retval;
+}

@@ -82,6 +82,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (cfg->target_count && cfg->returns == RETURNS_NEVER && kernel_has(HAVE_PROCESS_LINKS))
 		plan_program(bpf->progs.fork_call);
 	bpf_program__set_autoload(bpf->progs.gate_settle, true);
+	bpf_program__set_autoload(bpf->progs.gate_know, true);
 	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
 	bpf->rodata->cuda_wanted = cfg->cuda;
@@ -116,10 +117,10 @@ void gate_attaching(bool begins)
 static void settle(const struct gate_notice *n, bool may)
 {
 	struct gate_answer answer = { n->root_pid, may, n->mapped };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &answer, .ctx_size_in = sizeof(answer));
+	int err = bpflink_run(bpf_program__fd(gate.bpf->progs.gate_settle), &answer, sizeof(answer));
 
-	if (bpf_prog_test_run_opts(bpf_program__fd(gate.bpf->progs.gate_settle), &opts))
-		detail("gate: process %u cannot be told whether its returns are probed: %s", n->pid, strerror(errno));
+	if (err)
+		detail("gate: process %u cannot be told whether its returns are probed: %s", n->pid, strerror(-err));
 }
 
 /* Let the task of @n go on, unless it has gone already. */
@@ -150,10 +151,11 @@ static bool is_waiting(const struct gate_notice *n)
 
 static void know(const struct gate_file *f)
 {
-	__u32 yes = 1;
+	struct gate_known known = { *f, .value = 1 };
+	int err = bpflink_run(bpf_program__fd(gate.bpf->progs.gate_know), &known, sizeof(known));
 
-	if (bpf_map_update_elem(bpf_map__fd(gate.bpf->maps.gate_files), f, &yes, BPF_ANY))
-		detail("gate: cannot note a file as known: %s", strerror(errno));
+	if (err)
+		detail("gate: cannot note a file as known: %s", strerror(-err));
 }
 
 /* Do what the task of @n waits for. Only GATE_MAPPED is told more than that it was done. */

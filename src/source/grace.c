@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 
 #include "base.h"
+#include "bpflink.h"
 #include "clock.h"
 #include "config.h"
 #include "grace.h"
@@ -40,9 +41,7 @@ static int grace_plan(struct recorder_bpf *bpf, const struct config *cfg)
 
 static bool look(uint64_t *seq)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
-
-	if (bpf_prog_test_run_opts(bpf_program__fd(grace.bpf->progs.grace_look), &opts) || opts.retval)
+	if (bpflink_run(bpf_program__fd(grace.bpf->progs.grace_look), NULL, 0))
 		return false;
 	*seq = grace.bpf->bss->grace_seq;
 	return true;

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 
 #include "base.h"
+#include "bpflink.h"
 #include "clock.h"
 #include "config.h"
 #include "filter.h"
@@ -87,11 +88,10 @@ static int on_finished(void *ctx, void *data, size_t size)
 static void set_mark(enum mark mark, int sig)
 {
 	struct signal_mark m = { mark, sig, mark == MARK_USER ? ++marks.set : 0 };
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &m, .ctx_size_in = sizeof(m));
 
 	if (!marks.bpf)
 		return;
-	if (bpf_prog_test_run_opts(bpf_program__fd(marks.bpf->progs.mark_by_signal), &opts))
+	if (bpflink_run(bpf_program__fd(marks.bpf->progs.mark_by_signal), &m, sizeof(m)) < 0)
 		warn("what SIG%s did is not marked in the recording", sigabbrev_np(sig));
 	else if (mark == MARK_USER)
 		say("mark %u by SIG%s", m.number, sigabbrev_np(sig));

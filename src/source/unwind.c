@@ -216,6 +216,7 @@ static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf->rodata->returns_when = cfg->returns;
 	unwind.is_off = !wants_returns(cfg) || !unwind_possible();
 	bpf_program__set_autoload(bpf->progs.hijacked_tasks, needs_agent(cfg));
+	bpf_program__set_autoload(bpf->progs.returns_know, wants_probes(cfg));
 	if (unwind.is_off)
 		return 0;
 	point_load(bpf, bpf->progs.gate_fork, true);
@@ -293,14 +294,14 @@ static int unwind_mapped(struct recorder_bpf *bpf, const struct config *cfg, con
 
 static void unwind_known(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img, bool may)
 {
-	struct gate_file file = {
-		.ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime,
+	struct gate_known known = {
+		{ .ino = img->ino, .dev = img->dev, .gen = img->gen, .size = img->file_size, .ctime = img->file_ctime }, .value = may,
 	};
-	__u32 value = may;
+	int err = bpf && wants_probes(cfg) ?
+		  bpflink_run(bpf_program__fd(bpf->progs.returns_know), &known, sizeof(known)) : 0;
 
-	if (bpf && wants_probes(cfg) &&
-	    bpf_map_update_elem(bpf_map__fd(bpf->maps.returns_files), &file, &value, BPF_ANY))
-		detail("cannot note what '%s' holds: %s", img->path, strerror(errno));
+	if (err)
+		detail("cannot note what '%s' holds: %s", img->path, strerror(-err));
 }
 
 static void unwind_detach(void)
