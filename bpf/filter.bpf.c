@@ -346,8 +346,10 @@ URETPROBE(filter_exit, ctx)
 
 AT_EXEC(filter_exec, task, old_tid, filename)
 {
-	struct frames *f = room_of(&filter_frames, bpf_get_current_task_btf());
+	struct frames *f;
 
+	room_keep(&filter_frames, task, old_tid);
+	f = room_of(&filter_frames, task);
 	if (f)
 		f->count = 0;
 	return 0;

@@ -475,8 +475,12 @@ static __always_inline void end_own(__u32 tid)
 
 AT_EXEC(held_exec, task, old_tid, filename)
 {
-	struct held_calls *h = room_of(&held_calls, task);
+	struct held_calls *h;
 
+	room_keep(&held_calls, task, old_tid);
+	if (values_are_held)
+		room_keep(&held_values, task, old_tid);
+	h = room_of(&held_calls, task);
 	if (h && h->syscall.began) {
 		h->syscall.began = 0;		/* its texts are gone, and what it takes is mostly a gate's waiting */
 		count_filtered(FILTERED_SYSCALLS, 1);

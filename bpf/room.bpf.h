@@ -66,6 +66,16 @@ static __always_inline void *room_make(void *rooms, void *blank, struct task_str
 	return from ? room_copy(rooms, from, task) : NULL;
 }
 
+/* At an exec: a thread that is not the leader, @old_tid its number until then, has been given the leader's start_time. */
+static __always_inline void room_keep(void *rooms, struct task_struct *task, pid_t old_tid)
+{
+	__u64 key = (__u64)task;
+	struct room *r = old_tid == task->pid ? NULL : bpf_map_lookup_elem(rooms, &key);
+
+	if (r)
+		r->born = task->start_time;
+}
+
 static __always_inline void room_leave(void *rooms, struct task_struct *task)
 {
 	__u64 key = (__u64)task;

@@ -101,6 +101,14 @@ kill -9 "$(cat pid)"
 wait $recorder
 check "calls that are open when their task is killed are told" is_open main stays pause
 
+# A thread that is not the leader execs, and becomes it.
+program threadexec && {
+	record threadexec.data -t ${least}ms --no-syscalls -- "$PROGRAMS/threadexec"
+	check "calls that are open when a thread execs are told" equal "$(replay threadexec.data | grep -oE '^ *(run|outer|spins)\(' | xargs)" "run( outer( spins("
+	record threadexec.data -C spins --no-syscalls -- "$PROGRAMS/threadexec"
+	check "... and the way to one" equal "$(replay threadexec.data | grep -oE '^ *(run|outer|spins)\(' | xargs)" "run( outer( spins("
+}
+
 # More calls than can be held.
 record deep.data --no-syscalls -t ${least}ms -- "$PROGRAMS/sleeps" deep 500 > /dev/null
 check "500 calls below each other are told" equal "$(report_calls deep.data down)" 500
