@@ -1,6 +1,6 @@
 /*
- * perfmap.h - names of code that a program makes while it runs (node --perf-basic-prof, java, python -X perf), as it
- * writes them for perf: /tmp/perf-PID.map, of lines "START SIZE name", the first two in hex.
+ * perfmap.h - names of code that a program makes while it runs (node --perf-basic-prof), as it writes them for
+ * perf: /tmp/perf-PID.map, of lines "START SIZE name", the first two in hex.
  *
  * The file belongs to the target, may hold anything, and grows. Of ranges that overlap the one that begins last counts,
  * of those that begin alike the one that was written last. Belongs to the writer thread.

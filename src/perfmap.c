@@ -26,6 +26,7 @@ struct told {
 	uint32_t      pid;	/* 0: none */
 	FILE	     *file;	/* NULL: there is none yet */
 	uint64_t      looked;	/* when, last */
+	bool	      is_within;	/* a line too long: what comes next is the rest of it */
 	struct named **named;	/* by address; of those with the same the last line is last */
 	size_t	      count, room;
 };
@@ -132,7 +133,6 @@ static int take_line(struct told *t, const char *line)
 static int read_lines(struct told *t)
 {
 	char line[LINE_MAX_BYTES];
-	bool is_rest = false;
 	long at;
 	int err = 0;
 
@@ -143,9 +143,9 @@ static int read_lines(struct told *t)
 		if (!is_end && feof(t->file))
 			break;
 		line[len] = '\0';
-		if (!is_rest)
+		if (!t->is_within)
 			err = take_line(t, line);
-		is_rest = !is_end;
+		t->is_within = !is_end;
 	}
 	clearerr(t->file);
 	fseek(t->file, at, SEEK_SET);

@@ -24,7 +24,7 @@ static void remove_map(FILE **f)
 }
 
 #define MAP FILE *map __cleanup(remove_map) = open_map()
-#define NAMES struct perfmaps *names __cleanup(perfmaps_destroyp) = NULL
+#define NAMES struct perfmaps *names __cleanup(perfmaps_destroyp) = new_names()
 
 static FILE *open_map(void)
 {
@@ -37,6 +37,14 @@ static FILE *open_map(void)
 	return f;
 }
 
+static struct perfmaps *new_names(void)
+{
+	struct perfmaps *p;
+
+	CHECK_INT(perfmaps_create(&p), 0);
+	return p;
+}
+
 static const char *name_at(struct perfmaps *p, uint64_t ip)
 {
 	const struct func *f = perfmaps_at(p, getpid(), ip);
@@ -44,12 +52,17 @@ static const char *name_at(struct perfmaps *p, uint64_t ip)
 	return f ? f->name : NULL;
 }
 
+static void put(FILE *f, char c, unsigned times)
+{
+	while (times--)
+		fputc(c, f);
+}
+
 TEST(a_perf_map_names_what_lies_in_a_range)
 {
 	MAP;
 	NAMES;
 
-	CHECK_INT(perfmaps_create(&names), 0);
 	fputs("2000 10 second\n0x1000 20 first one\n", map);
 	CHECK_STR(name_at(names, 0x1000), "first one");
 	CHECK_STR(name_at(names, 0x101f), "first one");
@@ -64,7 +77,6 @@ TEST(a_perf_map_is_read_on_and_half_a_line_when_it_is_whole)
 	MAP;
 	NAMES;
 
-	CHECK_INT(perfmaps_create(&names), 0);
 	fputs("1000 10 one\n2000 10 tw", map);
 	CHECK_STR(name_at(names, 0x2000), NULL);
 	fputs("o\n3000 10 three\n", map);
@@ -79,7 +91,6 @@ TEST(of_ranges_of_a_perf_map_that_overlap_the_last_counts)
 	MAP;
 	NAMES;
 
-	CHECK_INT(perfmaps_create(&names), 0);
 	fputs("1000 100 outer\n1040 10 inner\n2000 10 old\n2000 20 new\n", map);
 	CHECK_STR(name_at(names, 0x1048), "inner");
 	CHECK_STR(name_at(names, 0x1050), "outer");
@@ -91,13 +102,10 @@ TEST(lines_of_a_perf_map_that_are_none_are_passed_over)
 	MAP;
 	NAMES;
 
-	CHECK_INT(perfmaps_create(&names), 0);
 	fputs("\nnonsense\n1000\n1000 10\n1000 10 \nffffffffffffffff 10 end\n3000 0 empty\n", map);
-	for (int i = 0; i < 5000; i++)
-		fputc('5', map);
+	put(map, '5', 5000);
 	fputs("\n4000 10 long_", map);
-	for (int i = 0; i < 5000; i++)
-		fputc('x', map);
+	put(map, 'x', 5000);
 	fputs(" 5000 10 within\n6000 10 last\n", map);
 	CHECK_STR(name_at(names, 0x6000), "last");
 	CHECK_STR(name_at(names, 0x1000), NULL);
@@ -107,13 +115,27 @@ TEST(lines_of_a_perf_map_that_are_none_are_passed_over)
 	CHECK(!strncmp(name_at(names, 0x4000), "long_xxx", 8));
 }
 
+TEST(the_rest_of_a_long_line_of_a_perf_map_is_none_also_when_its_end_comes_later)
+{
+	MAP;
+	NAMES;
+
+	fputs("1000 10 ", map);
+	put(map, 'x', 1015);			/* as much as is read at once */
+	fputs("5000 10 within", map);
+	CHECK(name_at(names, 0x1000) != NULL);
+	fputs("\n6000 10 last\n", map);
+	usleep(LATER_US);
+	CHECK_STR(name_at(names, 0x6000), "last");
+	CHECK_STR(name_at(names, 0x5000), NULL);
+}
+
 TEST(what_is_no_file_is_no_perf_map)
 {
 	NAMES;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	CHECK_INT(mkfifo(path, 0600), 0);
-	CHECK_INT(perfmaps_create(&names), 0);
 	CHECK_STR(name_at(names, 0x1000), NULL);
 	unlink(path);
 	CHECK_STR(name_at(names, 0x1000), NULL);
@@ -129,6 +151,5 @@ TEST(another_users_file_is_no_perf_map)
 		SKIP("a file is given away: needs root");
 	fputs("1000 10 planted\n", map);
 	CHECK_INT(fchown(fileno(map), 65534, 65534), 0);
-	CHECK_INT(perfmaps_create(&names), 0);
 	CHECK_STR(name_at(names, 0x1000), NULL);
 }
