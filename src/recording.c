@@ -55,7 +55,7 @@ struct recording {
 	struct images	    *images;
 	struct recorder_bpf *bpf;
 	int		    *ring_fd;
-	struct tally	    *tallies;	/* one per CPU, mapped */
+	void		    *tallies;	/* struct tally, one per CPU, mapped */
 	void		    *calls;	/* the rings of function records, mapped */
 	size_t		     calls_bytes;
 	uint32_t	     calls_slots;
@@ -177,27 +177,14 @@ static void plan_calls(struct recording *r)
 	bpf_map__set_value_size(r->bpf->maps.call_rings, ring);
 }
 
-static int map_calls(struct recording *r)
+/* What BPF writes there is seen at once. */
+static int map_memory(void **ret, const struct bpf_map *map, size_t bytes, const char *what)
 {
-	int fd = bpf_map__fd(r->bpf->maps.call_rings);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 
-	r->calls = mmap(NULL, r->calls_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (r->calls == MAP_FAILED) {
-		r->calls = NULL;
-		return fail(-errno, "cannot map the rings of function records");
-	}
-	return 0;
-}
-
-static int map_tallies(struct recording *r)
-{
-	int fd = bpf_map__fd(r->bpf->maps.tallies);
-
-	r->tallies = mmap(NULL, r->cpus * sizeof(*r->tallies), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (r->tallies == MAP_FAILED) {
-		r->tallies = NULL;
-		return fail(-errno, "cannot map the counts of what is lost");
-	}
+	if (p == MAP_FAILED)
+		return fail(-errno, "cannot map %s", what);
+	*ret = p;
 	return 0;
 }
 
@@ -239,7 +226,9 @@ static int load_bpf(struct recording *r)
 		return err;
 	}
 	images_set_bpf(r->images, r->bpf);
-	return map_calls(r) ?: map_tallies(r) ?: make_rings(r);
+	err = map_memory(&r->calls, r->bpf->maps.call_rings, r->calls_bytes, "the rings of function records");
+	err = err ?: map_memory(&r->tallies, r->bpf->maps.tallies, r->cpus * sizeof(struct tally), "the counts of what is lost");
+	return err ?: make_rings(r);
 }
 
 static int attach_sources(struct recording *r)
@@ -445,7 +434,7 @@ static void recording_free(struct recording *r)
 	if (r->calls)
 		munmap(r->calls, r->calls_bytes);
 	if (r->tallies)
-		munmap(r->tallies, r->cpus * sizeof(*r->tallies));
+		munmap(r->tallies, r->cpus * sizeof(struct tally));
 	recorder_bpf__destroy(r->bpf);
 	for (unsigned cpu = 0; r->ring_fd && cpu < r->cpus; cpu++)
 		if (r->ring_fd[cpu] >= 0)
