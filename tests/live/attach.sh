@@ -149,7 +149,7 @@ stopped() {
 	done_all
 	kill -STOP "$served"
 	detach || { cat stopped.data.err; return 1; }
-	when_links_are_gone text_is_whole "$served" || return
+	text_is_whole "$served" || return
 	kill -CONT "$served"
 	served_status
 	equal $? 7 || return
@@ -171,7 +171,7 @@ two() {
 	tell "all 10"
 	done_all
 	detach || { cat two.data.err; return 1; }
-	when_links_are_gone text_is_whole "$served" || return
+	text_is_whole "$served" || return
 	served_status
 	equal $? 7 || return
 	uftrace_accepts one.data && uftrace_accepts two.data || return
@@ -247,7 +247,7 @@ left_alone() {
 		! text_is_whole "$served" 2>/dev/null || { echo "no probe is in the text: this test sees nothing"; return 1; }
 		detach || { cat left.data.err; return 1; }
 		: > served.out
-		when_links_are_gone text_is_whole "$served" || return
+		text_is_whole "$served" || return
 	done
 	equal "$(threads_of "$served")" "$threads" || return
 	equal "$(ls "/proc/$served/fd" | wc -l)" "$fds" || return

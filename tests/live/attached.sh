@@ -57,12 +57,3 @@ text_is_whole() {
 	sys.exit(None if seen else "no text was found")
 	PY
 }
-
-# What the kernel is not done with in a second a recorder leaves, when it ends, to recorder-links (README.md): COMMAND, then or before.
-when_links_are_gone() {
-	local tries=400
-	while pgrep -x recorder-links > /dev/null && ! "$@" > /dev/null 2>&1 && [ $((tries--)) -gt 0 ]; do
-		sleep 0.05
-	done
-	"$@"
-}
