@@ -191,7 +191,7 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	} else if (gate_attaching) {
 		give_way_to_probes();
 	}
-	/* Each look's answer but the last is ignored: the verifier would follow a branch for each. */
+	/* They take time, no more: the last one's answer counts, since the verifier would follow a branch for each. */
 	for (int k = 0; k < LOOKS; k++)
 		state = *(volatile __u32 *)&s->state;
 	return state >= GATE_DONE || is_deserted(s) || now > s->until + (gate_serving ? GATE_SERVE_NS : 0);
