@@ -267,7 +267,6 @@ static __always_inline bool send_values(struct task_state *t, struct call_values
 			sizeof(v->rec) + sizeof(v->values));
 }
 
-/* With a frame of its own, as what follows has: those of these programs may be no larger than they are (source/ownstack.c). */
 static __noinline bool args_entry_record(struct task_state *t, struct pt_regs *ctx, __u64 sp, __u64 cookie, __u16 flags)
 {
 	struct call_values *v = bpf_task_storage_get(&values_of_task, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);

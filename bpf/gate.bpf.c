@@ -18,18 +18,17 @@
  * The words are written by bpf_probe_write_user() where the kernel lets us.
  * Under lockdown it does not, and the task waits at a gate for the agent.
  *
- * Nothing here may use 64 bytes of stack. Since 6.13 a program of this type that
- * does has its stack in memory of the CPU, not of the task: a76ab5731e32 ("bpf:
- * Find eligible subprogs for private stack support"). While a task waits here,
- * another may enter the same program on the same CPU; they would write over each
- * other's variables, pointers among them, and the kernel would oops. So what
- * lasts is kept in the slot, and src/source/ownstack.c reads how much stack
- * there is out of the instructions before anything is attached.
+ * While a task waits here, another may enter the same program on the same CPU. With
+ * a stack of the CPU's they would write over each other's variables, pointers among
+ * them, and the kernel would oops: UPROBE_SLEEPABLE() keeps the task's own stack, and
+ * frames are under the 64 bytes that another is given for, so that it takes two
+ * mistakes. What lasts is kept in the slot.
  */
 #include "recorder.bpf.h"
 #include "gate.h"
 #include "heirs.bpf.h"
 #include "number.bpf.h"
+#include "point.bpf.h"
 #include "returns.bpf.h"
 
 #define WAIT_TURNS	(1u << 23)	/* BPF_MAX_LOOPS; a turn takes 0.3 us or more */
@@ -362,8 +361,7 @@ static __noinline int end_walk(__u32 at, volatile __u64 *served)
 }
 
 /* An unwinder is about to look at the stack: give it the truth. */
-SEC("?uprobe.s")
-int unwind_begin(struct pt_regs *ctx)
+UPROBE_SLEEPABLE(unwind_begin, ctx)
 {
 	__u32 at = begin_walk(user_sp(ctx));
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -375,8 +373,7 @@ int unwind_begin(struct pt_regs *ctx)
 }
 
 /* It has found its handler, or was only looking: the frames that are left get their return probes again. */
-SEC("?uprobe.s")
-int unwind_end(struct pt_regs *ctx)
+UPROBE_SLEEPABLE(unwind_end, ctx)
 {
 	__u32 at = begin_walk(user_sp(ctx));
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -465,8 +462,7 @@ static __noinline bool asks_about(struct gate_slot *s, __u64 from)
  * the best of moments, nobody has the file mapped yet: to set probes in the
  * memory of a task that waits takes its memory map's lock for each.
  */
-SEC("?uprobe.s")
-int exec_call(struct pt_regs *ctx)
+UPROBE_SLEEPABLE(exec_call, ctx)
 {
 	struct task_state *t = my_task();
 	struct gate_slot *s;
@@ -495,8 +491,7 @@ volatile bool gate_forks_wait;
 volatile __u64 gate_strays;
 
 /* What makes a process, in a C library: wait until the probes are everybody's. */
-SEC("?uprobe.s")
-int fork_call(struct pt_regs *ctx)
+UPROBE_SLEEPABLE(fork_call, ctx)
 {
 	__u32 at;
 
@@ -531,8 +526,7 @@ __noinline int gate_forked(void)
  * exec'd runs at all: the last place to wait until its file is probed, for what
  * did not pass the other gate.
  */
-SEC("?uprobe.s")
-int exec_gate(struct pt_regs *ctx)
+UPROBE_SLEEPABLE(exec_gate, ctx)
 {
 	struct gate_slot *s;
 	__u32 at;
@@ -586,8 +580,7 @@ int gate_settle(struct gate_answer *a)
  * mapped libraries, before anything of them runs: the place to look at them. What
  * has return probes open already and may have no more gets the truth back.
  */
-SEC("?uprobe.s")
-int maps_gate(struct pt_regs *ctx)
+UPROBE_SLEEPABLE(maps_gate, ctx)
 {
 	struct gate_slot *s;
 	__u32 at, known;

@@ -144,7 +144,7 @@ static __always_inline void send_held(struct sending *s, __u64 until)
 		bpf_loop(HELD_MAX, send_next, s, 0);
 }
 
-/* As struct sending, in little stack: a task may wait in a program that calls what follows (source/ownstack.c). */
+/* As struct sending, in little stack: a task may wait in a program that calls what follows (gate.bpf.c). */
 struct telling {
 	struct held_calls *h;
 	__u64		   until;

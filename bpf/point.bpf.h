@@ -6,10 +6,11 @@
  * the midst, and as long as it has not ended skips it for all others on that CPU; perf events still run with preemption
  * off, so there the second misses nothing, and memory of a CPU is nobody else's meanwhile.
  *
- * Programs at uprobes, UPROBE(NAME, ctx) { ... } and URETPROBE, can be preempted, too, and then another task runs them on
- * that CPU. Since 6.13 the kernel gives what has frames of 64 bytes and more a stack of the CPU's (bpf_enable_priv_stack()),
- * where the second would write over what the first has: records bore another task's number. Not to what has a tail call,
- * so all have one, which is never reached: the kernel sees it before it drops what is not.
+ * Programs at uprobes, UPROBE(NAME, ctx) { ... }, URETPROBE and UPROBE_SLEEPABLE, can be preempted, too, or wait, and then
+ * another task runs them on that CPU. Since 6.13 the kernel gives what has frames of 64 bytes and more a stack of the CPU's
+ * (a76ab5731e32, bpf_enable_priv_stack()), where the second would write over what the first has: records bore another task's
+ * number. Not to what has a tail call, so all have one, which is never reached: the kernel sees it before it drops what is
+ * not. tests/live/ownstack.py finds out of the machine code which programs have such a stack.
  *
  * With 0 from a perf event's program the kernel would keep the event from everybody's perf counters: it says 1.
  */
@@ -49,6 +50,7 @@ static __always_inline int name##_met(struct pt_regs *ctx)
 
 #define UPROBE(name, ctx)	AT_UPROBE("?uprobe", name, ctx)
 #define URETPROBE(name, ctx)	AT_UPROBE("?uretprobe", name, ctx)
+#define UPROBE_SLEEPABLE(name, ctx)	AT_UPROBE("?uprobe.s", name, ctx)
 
 #define AT_SYS_ENTER(name, regs, nr)									\
 static __always_inline int name##_met(void *ctx, struct pt_regs *regs, __u32 nr);			\

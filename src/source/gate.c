@@ -32,7 +32,6 @@
 #include "source.h"
 #include "source/library.h"
 #include "source/links.h"
-#include "source/ownstack.h"
 #include "source/probed.h"
 #include "source/rows.h"
 
@@ -406,13 +405,7 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 
 	if (!is_wanted(cfg))
 		return 0;
-	if (!ownstack_has(bpf->progs.exec_gate) || !ownstack_has(bpf->progs.exec_call) || !ownstack_has(bpf->progs.maps_gate)) {
-		warn("nobody waits until a file is probed, first calls may be missed: the programs that gate have too much stack");
-		return 0;
-	}
-	gate.at_forks = bpf_program__autoload(bpf->progs.fork_call) && ownstack_has(bpf->progs.fork_call);
-	if (bpf_program__autoload(bpf->progs.fork_call) && !gate.at_forks)
-		warn("probes are for everybody's calls: the program that gates fork() has too much stack");
+	gate.at_forks = bpf_program__autoload(bpf->progs.fork_call);
 	p = mmap(NULL, GATE_SLOTS * sizeof(*gate.slot), PROT_READ | PROT_WRITE, MAP_SHARED,
 		 bpf_map__fd(bpf->maps.gate_slots), 0);
 	if (p == MAP_FAILED)

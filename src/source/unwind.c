@@ -23,7 +23,6 @@
 #include "source/agent.h"
 #include "source/later.h"
 #include "source/links.h"
-#include "source/ownstack.h"
 #include "source/point.h"
 #include "source/probed.h"
 #include "source/retsites.h"
@@ -160,7 +159,6 @@ static int attach_sites(struct bpf_program *prog, const char *path, const unsign
 	return err;
 }
 
-/* A task is made to wait in them, so they may use none but its own stack. */
 static int load_programs(struct recorder_bpf *bpf)
 {
 	struct recorder_bpf *late = later_open(bpf);
@@ -174,8 +172,6 @@ static int load_programs(struct recorder_bpf *bpf)
 	later_want(unwind.begin);
 	later_want(unwind.end);
 	err = recorder_bpf__load(late);
-	if (!err && (!ownstack_has(unwind.begin) || !ownstack_has(unwind.end)))
-		err = -E2BIG;
 	if (err)
 		recorder_bpf__destroy(late);
 	else

@@ -54,3 +54,34 @@ trees > trees.all
 check "the functions of a tree are the same each time" equal "$(wc -l < trees.all) $(grep -c '^12 .* 15 tasks$' trees.all)" "1 1"
 trees -N '^leaf$' > trees.some
 check "... with filters, too" equal "$(wc -l < trees.some) $(grep -c '^12 .* 15 tasks$' trees.some)" "1 1"
+
+# ... nor has the kernel given any of them a stack of the CPU's, as it gives others: -t has calls held back, throw has an unwinder.
+own_stacks() {
+	"$RECORDER" -o "$1" -t 1us -- sh -c "'$PROGRAMS/throw'; touch ran; while [ ! -e seen ]; do sleep 0.1; done" \
+		> "$1.out" 2> "$1.err" 8>&- &
+	for ((i = 0; i < 300; i++)); do
+		[ ! -e ran ] || break
+		sleep 0.1
+	done
+	python3 "$LIVE/ownstack.py" $! > "$1.stacks"
+	touch seen
+	wait $!
+}
+each_own_stack() {
+	local program
+	for program in held exec_gate exec_call maps_gate unwind_begin unwind_end; do
+		grep -q "^uprobe $program.* task$" "$1.stacks" || { echo "$program was not seen on the task's stack"; return 1; }
+	done
+	if grep '^uprobe .* cpu$' "$1.stacks"; then return 1; fi
+}
+name="programs at functions are run on the task's own stack"
+if ! command -v python3 > /dev/null || [ "$(uname -m)" != x86_64 ]; then
+	skip "$name" "their machine code is read by a Python script, of x86-64 alone"
+else
+	own_stacks own
+	if grep -q ' task$' own.stacks && ! grep -q ' cpu$' own.stacks; then
+		skip "$name" "this kernel gives no program another"
+	else
+		check "$name" each_own_stack own
+	fi
+fi
