@@ -80,7 +80,7 @@ static __always_inline bool call_record(struct task_struct *task, __u16 kind, __
 	at = __sync_fetch_and_add(&ring->head, 1);
 	r = calls_slot(ring, at);
 	calls_fill(r, task, kind, sizeof(*r), cpu, flags, func, sp);
-	calls_commit(&r->commit, (__u32)at + 1);
+	calls_commit(&r->commit, CALLS_WHOLE(at));
 	return true;
 }
 
@@ -110,8 +110,8 @@ static __always_inline bool launch_record(struct task_struct *task, __u16 flags,
 	l->pad = 0;
 	l->shared = w[7];
 	l->stream = w[8];
-	calls_commit(&l->commit, (__u32)at + 2);
-	calls_commit(&r->commit, (__u32)at + 1);
+	calls_commit(&l->commit, CALLS_SECOND(at + 1));
+	calls_commit(&r->commit, CALLS_WHOLE(at));
 	return true;
 }
 

@@ -8,6 +8,10 @@
 
 #define CALLS_SPARE	1024	/* slots kept free: bpf/callring.bpf.h says why */
 
+/* What the slot @n has in its commit when it is written: a record's first, and its second. */
+#define CALLS_WHOLE(n)	((__u32)(n) + 1)
+#define CALLS_SECOND(n)	(~(__u32)(n))
+
 /*
  * Begins a ring; slots follow: struct rec_func each, a power of two of them, n in slot n % slots. A record has one, or,
  * as its hdr.size says, the next one too, where only its commit is in its usual place; both are begun at once.

@@ -17,21 +17,25 @@
 #include "callring.h"
 #include "clock.h"
 #include "flow/drain.h"
+#include "flow/ringrest.h"
 #include "flow/round.h"
 #include "flow/taken.h"
 #include "record.h"
 
 #define SLEEP_MIN_MS	5
 #define SLEEP_MAX_MS	20
+#define REST_TURNS	50	/* at the end, of a program that is held up in the midst of a record */
 
 struct drain {
 	pthread_t	    thread;
 	atomic_bool	    stop;
 	struct drain_args   args;
 	struct ring_buffer **ring;
+	struct ringrest	   *rest;		/* one per CPU, while there is a ring */
 	struct tally	   *tally, *seen;	/* one per CPU: as just read, as last reported */
 	struct round	   *round;		/* being filled */
 	struct tally	   *garbled;		/* one per CPU: records that came so, not reported yet */
+	struct tally	   *unfinished;		/* one per CPU: at the end */
 	uint64_t	    garbled_in_all;	/* reported */
 	struct chunk	   *chunk;		/* being filled, by ... */
 	unsigned	    cpu;
@@ -42,6 +46,16 @@ static int take_record(void *ctx, void *data, size_t len)
 	struct drain *d = ctx;
 
 	return taken_sample(d->chunk, data, len, &d->garbled[d->cpu]);
+}
+
+static int take_rest(void *ctx, const void *data, size_t len, bool is_whole)
+{
+	struct drain *d = ctx;
+
+	if (is_whole)
+		return taken_sample(d->chunk, data, len, &d->garbled[d->cpu]);
+	taken_unfinished(data, len, &d->unfinished[d->cpu]);
+	return 0;
 }
 
 static struct calls_head *calls_of(const struct drain *d, unsigned cpu)
@@ -57,7 +71,8 @@ static bool has_lost(const struct drain *d, unsigned cpu, uint64_t *count)
 	bool any = false;
 
 	for (int i = 0; i < REC_CLASSES; i++) {
-		count[i] = d->tally[cpu].lost[i] - d->seen[cpu].lost[i] + d->garbled[cpu].lost[i];
+		count[i] = d->tally[cpu].lost[i] - d->seen[cpu].lost[i] + d->garbled[cpu].lost[i] +
+			   d->unfinished[cpu].lost[i];
 		any |= count[i] != 0;
 	}
 	return any;
@@ -67,7 +82,7 @@ static void note_reported(struct drain *d, unsigned cpu)
 {
 	for (int i = 0; i < REC_CLASSES; i++)
 		d->garbled_in_all += d->garbled[cpu].lost[i];
-	d->garbled[cpu] = (struct tally){};
+	d->garbled[cpu] = d->unfinished[cpu] = (struct tally){};
 	d->seen[cpu] = d->tally[cpu];
 }
 
@@ -115,15 +130,43 @@ static size_t drain_once(struct drain *d, bool is_last)
 		d->chunk = &d->round->chunk[i];
 		if (d->ring[i])
 			(void)ring_buffer__consume(d->ring[i]);
+		if (d->ring[i] && is_last)
+			(void)ringrest_each(&d->rest[i], take_rest, d);
 		most = MAX(most, d->chunk->len);
 		d->chunk = &d->round->chunk[d->args.ring_count + i];
 		if (d->args.calls)
-			taken_calls(d->chunk, calls_of(d, i), d->args.calls_slots, &d->garbled[i]);
+			taken_calls(d->chunk, calls_of(d, i), d->args.calls_slots, &d->garbled[i],
+				    is_last ? &d->unfinished[i] : NULL);
 		most = MAX(most, d->chunk->len);
 	}
 	report_losses(d);
 	queue_push(d->args.queue, TAKE(d->round));
 	return most;
+}
+
+static bool has_rest(const struct drain *d)
+{
+	for (unsigned i = 0; i < d->args.ring_count; i++) {
+		const struct calls_head *calls = d->args.calls ? calls_of(d, i) : NULL;
+
+		if (calls && calls->tail != __atomic_load_n(&calls->head, __ATOMIC_ACQUIRE))
+			return true;
+		if (d->ring[i] && !ringrest_is_empty(&d->rest[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing new is begun any more. What a program that is held up has begun is waited for, shortly, as is all behind it. */
+static void drain_rest(struct drain *d)
+{
+	const struct timespec t = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < REST_TURNS && has_rest(d); i++) {
+		drain_once(d, false);
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	}
+	drain_once(d, true);
 }
 
 static void *drain_loop(void *ctx)
@@ -149,7 +192,7 @@ static void *drain_loop(void *ctx)
 		else
 			ms = MIN(ms * 2, d->args.is_prompt ? (unsigned)SLEEP_MIN_MS : SLEEP_MAX_MS);
 	}
-	drain_once(d, true);
+	drain_rest(d);
 	return NULL;
 }
 
@@ -157,10 +200,14 @@ static void drain_free(struct drain *d)
 {
 	for (unsigned i = 0; d->ring && i < d->args.ring_count; i++)
 		ring_buffer__free(d->ring[i]);
+	for (unsigned i = 0; d->rest && i < d->args.ring_count; i++)
+		ringrest_close(&d->rest[i]);
 	free(d->ring);
+	free(d->rest);
 	free(d->tally);
 	free(d->seen);
 	free(d->garbled);
+	free(d->unfinished);
 	free(d);
 }
 
@@ -176,11 +223,13 @@ int drain_start(struct drain **ret, const struct drain_args *args)
 	d->tally = calloc(args->ring_count, sizeof(*d->tally));
 	d->seen = calloc(args->ring_count, sizeof(*d->seen));
 	d->garbled = calloc(args->ring_count, sizeof(*d->garbled));
-	if (!d->ring || !d->tally || !d->seen || !d->garbled)
+	d->unfinished = calloc(args->ring_count, sizeof(*d->unfinished));
+	d->rest = calloc(args->ring_count, sizeof(*d->rest));
+	if (!d->ring || !d->tally || !d->seen || !d->garbled || !d->unfinished || !d->rest)
 		goto out;
 	for (unsigned i = 0; args->ring_fd && i < args->ring_count; i++) {
 		d->ring[i] = ring_buffer__new(args->ring_fd[i], take_record, d, NULL);
-		err = d->ring[i] ? 0 : -errno;
+		err = d->ring[i] ? ringrest_open(&d->rest[i], args->ring_fd[i], args->ring_bytes) : -errno;
 		if (err)
 			goto out;
 	}

@@ -17,7 +17,13 @@ struct tally;
 /* The sample @data of a BPF ring buffer, @len bytes, one record. @garbled: where one left out is counted. */
 int  taken_sample(struct chunk *c, const void *data, size_t len, struct tally *garbled);
 
-/* What is in a ring of function records, of @slots slots, at most once round. */
-void taken_calls(struct chunk *c, struct calls_head *ring, uint32_t slots, struct tally *garbled);
+/* A record that is not whole at the end, @data is what there is of it: counted in @unfinished. */
+void taken_unfinished(const void *data, size_t len, struct tally *unfinished);
+
+/*
+ * What is in a ring of function records, of @slots slots, at most once round. @unfinished NULL: one that is being written
+ * stays, with all behind it. Else, at the end, it is counted there.
+ */
+void taken_calls(struct chunk *c, struct calls_head *ring, uint32_t slots, struct tally *garbled, struct tally *unfinished);
 
 #endif

@@ -298,7 +298,7 @@ static void add_torn(struct round *r, struct rings *rings, uint8_t room[REC_TEXT
 	for (size_t at = 0; at < len; at += sizeof(struct rec_func))
 		call_slot(rings, room + at);
 	if (tear[0] & 16 || rings->head.head - rings->head.tail > SLOTS - 2)
-		taken_calls(&r->chunk[2], &rings->head, SLOTS, &rings->garbled);
+		taken_calls(&r->chunk[2], &rings->head, SLOTS, &rings->garbled, NULL);
 }
 
 static struct round *new_round(void)
@@ -333,7 +333,7 @@ static void drain(const uint8_t *data, size_t size)
 		data += used;
 		size -= used;
 	}
-	taken_calls(&r->chunk[2], &rings.head, SLOTS, &rings.garbled);
+	taken_calls(&r->chunk[2], &rings.head, SLOTS, &rings.garbled, &rings.garbled);
 	r->instant = now;
 	r->last = true;
 	queue_push(q, r);

@@ -94,7 +94,7 @@ static void take(struct tap *t, struct round *r, uint64_t lived)
 		const struct chunk *c = &r->chunk[CPUS + cpu];
 		const struct rec_func *f = (const void *)c->data;
 
-		CHECK_INT(r->chunk[cpu].count, 0);		/* of the ring buffer there is none of */
+		CHECK(!r->chunk[cpu].count || r->last);		/* of the ring buffer there is none of; what was lost is told there */
 		CHECK_INT(c->len, c->count * sizeof(*f));
 		for (unsigned i = 0; i < c->count; i++, t->taken[cpu]++) {
 			uint64_t n = lived + t->taken[cpu];
@@ -190,18 +190,40 @@ TEST(a_slot_that_is_being_written_holds_back_those_behind_it)
 	free(t.memory);
 }
 
+/* What comes out at the end, of ring 0; the records of the last round, and what it says was lost. */
+static unsigned last_of(struct tap *t, struct rec_lost *lost)
+{
+	unsigned count = 0;
+	struct round *r;
+
+	drain_finish(TAKE(t->drain));
+	*lost = (struct rec_lost){};
+	while ((r = queue_pop(t->queue, 0))) {
+		count += r->chunk[CPUS].count;
+		if (r->chunk[0].count)
+			*lost = *(const struct rec_lost *)r->chunk[0].data;
+		round_destroy(r);
+	}
+	queue_destroy(t->queue);
+	free(t->memory);
+	return count;
+}
+
 TEST(a_slot_that_was_written_a_lap_ago_is_not_taken_again)
 {
+	struct rec_lost lost;
 	struct tap t;
 
 	set_tap(&t, SLOTS, SLOTS + 3);
 	reserve(&t, 0);
 	fill(&t, 0, 4);
 	open_tap(&t);
-	close_tap(&t, SLOTS + 3);
+	for (int i = 0; i < 3; i++)
+		take(&t, queue_pop(t.queue, 5000), SLOTS + 3);
 	CHECK_INT(t.taken[0], 0);
 	CHECK_INT(ring(&t, 0)->tail, SLOTS + 3);
-	free(t.memory);
+	CHECK_INT(last_of(&t, &lost), 4);
+	CHECK_INT(lost.count[CLASS_FUNCTION], 1);
 }
 
 /* A launch: two slots begun at once, the second committed first. */
@@ -212,7 +234,7 @@ static void launch(struct tap *t, unsigned cpu, uint64_t kernel)
 	struct rec_func *first = slot(t, cpu, n);
 
 	*second = (struct launch_words){ .kernel = kernel, .stream = ~kernel };
-	__atomic_store_n(&second->commit, (uint32_t)(n + 2), __ATOMIC_RELEASE);
+	__atomic_store_n(&second->commit, CALLS_SECOND(n + 1), __ATOMIC_RELEASE);
 	first->hdr = (struct rec_hdr){ .time = n, .kind = REC_CUDA_LAUNCH, .size = sizeof(struct rec_cuda_launch), .cpu = cpu };
 	__atomic_store_n(&first->commit, (uint32_t)(n + 1), __ATOMIC_RELEASE);
 }
@@ -246,6 +268,36 @@ TEST(a_record_of_two_slots_is_one_and_whole_wherever_it_begins)
 		close_tap(&t, lived);
 		free(t.memory);
 	}
+}
+
+TEST(at_the_end_what_is_still_being_written_counts_as_lost_and_what_lies_behind_it_is_taken)
+{
+	struct rec_lost lost;
+	struct tap t;
+
+	set_tap(&t, SLOTS, SLOTS + 3);
+	fill(&t, 0, 2);
+	reserve(&t, 0);
+	fill(&t, 0, 3);
+	reserve(&t, 0);
+	reserve(&t, 0);
+	open_tap(&t);
+	CHECK_INT(last_of(&t, &lost), 5);
+	CHECK_INT(lost.count[CLASS_FUNCTION], 3);
+}
+
+TEST(at_the_end_a_record_of_two_slots_of_which_the_second_is_written_counts_as_one)
+{
+	struct rec_lost lost;
+	struct tap t;
+
+	set_tap(&t, SLOTS, SLOTS + 3);
+	launch(&t, 0, 77);
+	slot(&t, 0, SLOTS + 3)->commit = 4;		/* as it was a lap ago */
+	fill(&t, 0, 2);
+	open_tap(&t);
+	CHECK_INT(last_of(&t, &lost), 2);
+	CHECK_INT(lost.count[CLASS_FUNCTION], 1);
 }
 
 TEST(records_are_counted_past_32_bits)
