@@ -6,12 +6,27 @@
 
 static const char cuda_driver[] = "libcuda.so";	/* how the names begin that it has, whatever its version */
 
+#define IMAGE_SCRATCHES	2	/* an exec and a system call send images: where one's program is preempted the other's may run */
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, IMAGE_SCRATCHES);
 	__type(key, __u32);
 	__type(value, struct image_scratch);
 } image_scratches SEC(".maps");
+
+/* Ours until its busy is cleared; NULL: others have them all. */
+static __always_inline struct image_scratch *image_scratch(void)
+{
+	for (__u32 i = 0; i < IMAGE_SCRATCHES; i++) {
+		__u32 key = i;
+		struct image_scratch *s = bpf_map_lookup_elem(&image_scratches, &key);
+
+		if (s && !__sync_lock_test_and_set(&s->busy, 1))
+			return s;
+	}
+	return NULL;
+}
 
 static long walk_up(__u32 step, struct image_scratch **scratch)
 {
@@ -53,11 +68,15 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	struct task_state *t = my_task();
 	struct image_scratch *s;
 	struct inode *inode;
-	__u32 zero = 0, size;
+	__u32 size;
 
-	s = bpf_map_lookup_elem(&image_scratches, &zero);
-	if (!t || !s || !file)
+	if (!t || !file)
 		return 0;
+	s = image_scratch();
+	if (!s) {
+		count_lost(t, CLASS_TASK);
+		return 0;
+	}
 	walk_root(&s->walk, bpf_get_current_task_btf());
 	size = image_fill(s, file);
 	if (cuda_wanted && !bpf_strncmp(s->path, sizeof(cuda_driver) - 1, cuda_driver))
@@ -69,6 +88,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	s->rec.offset = offset;
 	s->rec.at = at;
 	rec_send(t, CLASS_TASK, REC_IMAGE, 0, &s->rec.hdr, size, IMAGE_REC_MAX);
+	__sync_lock_test_and_set(&s->busy, 0);
 	return 0;
 }
 

@@ -11,6 +11,7 @@ struct image_scratch {
 	struct rec_image rec;
 	char	path[REC_PATH_MAX + NAME_ROOM];
 	struct walk walk;
+	__u32	busy;
 };
 
 /*

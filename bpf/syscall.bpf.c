@@ -63,12 +63,20 @@ struct text_scratch {
 	char text[TEXT_ROOM + TEXT_ONE_MAX + 16];
 };
 
+/* One for entries and one for exits: where a program can be preempted the kernel lets nobody else run it meanwhile, but the other. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, __u32);
 	__type(value, struct text_scratch);
 } text_scratches SEC(".maps");
+
+static __always_inline struct text_scratch *text_scratch(bool is_exit)
+{
+	__u32 which = is_exit;
+
+	return bpf_map_lookup_elem(&text_scratches, &which);
+}
 
 /* Bytes to take of a buffer of @len, and whether that cuts it. */
 static __always_inline __u32 clamp_text(__u64 len, __u8 *flags)
@@ -122,16 +130,14 @@ static __always_inline bool is_given(__u8 how)
  * Append to the scratch, whose arg[] is filled, the text of argument @i at @off; returns the new end. This one and the
  * next are global functions of scalars: each is verified once, not on every way that leads there.
  */
-__noinline int take_text(__u32 off, __u32 i, __u32 how, __s64 ret)
+__noinline int take_text(__u32 off, __u32 i, __u32 how, __s64 ret, bool is_exit)
 {
-	struct text_scratch *s;
-	__u32 zero = 0;
+	struct text_scratch *s = text_scratch(is_exit);
 	struct rec_text *x;
 	__u8 flags = 0;
 	__u64 ptr;
 	long n;
 
-	s = bpf_map_lookup_elem(&text_scratches, &zero);
 	if (!s || off >= TEXT_ROOM || i > 5)
 		return off;
 	x = (void *)(s->text + off);
@@ -161,10 +167,9 @@ __noinline int take_text(__u32 off, __u32 i, __u32 how, __s64 ret)
 __noinline int take_texts(__u32 nr, __s64 ret, __u32 given, bool is_exit)
 {
 	const volatile struct sys_plan *plan = plan_of(nr, false);
-	struct text_scratch *s;
-	__u32 zero = 0, off = 0;
+	struct text_scratch *s = text_scratch(is_exit);
+	__u32 off = 0;
 
-	s = bpf_map_lookup_elem(&text_scratches, &zero);
 	if (!s || !plan)
 		return 0;
 	s->unread = 0;
@@ -173,7 +178,7 @@ __noinline int take_texts(__u32 nr, __s64 ret, __u32 given, bool is_exit)
 		bool wanted = is_given(how) ? given >> i & 1 : is_exit;
 
 		if (how && wanted && s->arg[i])
-			off = take_text(off, i, how, ret);
+			off = take_text(off, i, how, ret, is_exit);
 	}
 	if (off > TEXT_ROOM + TEXT_ONE_MAX)
 		return 0;
@@ -184,10 +189,9 @@ __noinline int take_texts(__u32 nr, __s64 ret, __u32 given, bool is_exit)
 static __always_inline struct text_scratch *texts(struct pt_regs *regs, __u32 nr, __s64 ret, __u32 given, bool is_exit,
 						   __u32 *len)
 {
-	struct text_scratch *s;
-	__u32 zero = 0, n;
+	struct text_scratch *s = text_scratch(is_exit);
+	__u32 n;
 
-	s = bpf_map_lookup_elem(&text_scratches, &zero);
 	if (!s)
 		return NULL;
 	syscall_args(regs, s->arg);
