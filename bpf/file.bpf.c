@@ -538,7 +538,10 @@ int BPF_PROG(file_exec, struct task_struct *task, pid_t old_tid, struct linux_bi
 	return tell_start(task, kernel_address(bprm->filename), kernel_address(bprm->interp));
 }
 
-/* An exec's perf event does not tell of the interpreter. The one before it does, of whoever may be recorded by then. */
+/*
+ * An exec's perf event does not tell of the interpreter. What comes before it does, of whoever may be recorded by then. Not
+ * as a perf event, which has both paths in 8 KiB: with long ones the kernel warns that its buffer is too small.
+ */
 struct exec_interp {
 	char name[NAME_MAX_READ];
 };
@@ -550,15 +553,14 @@ struct {
 	__type(value, struct exec_interp);
 } exec_interps SEC(".maps");
 
-SEC("?tracepoint/sched/sched_prepare_exec")
-int file_interp_perf(struct trace_event_raw_sched_prepare_exec *ctx)
+SEC("?tp_btf/sched_prepare_exec")
+int BPF_PROG(file_interp, struct task_struct *task, struct linux_binprm *bprm)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct exec_interp *i = recording ? bpf_task_storage_get(&exec_interps, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
 
 	if (i)
-		bpf_probe_read_kernel_str(i->name, sizeof(i->name), (void *)text_of(ctx, ctx->__data_loc_interp));
-	return 1;
+		bpf_probe_read_kernel_str(i->name, sizeof(i->name), bprm->interp);
+	return 0;
 }
 
 SEC("?tracepoint/sched/sched_process_exec")

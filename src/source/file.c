@@ -87,7 +87,7 @@ static int file_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	point_load(bpf, bpf->progs.file_exit, true);
 	point_load(bpf, bpf->progs.file_clone, true);
 	point_load(bpf, bpf->progs.file_exec, true);
-	bpf_program__set_autoload(bpf->progs.file_interp_perf, point_by_events());
+	bpf_program__set_autoload(bpf->progs.file_interp, point_by_events());
 	return 0;
 }
 
@@ -97,7 +97,7 @@ static int file_attach(struct recorder_bpf *bpf, const struct config *cfg)
 
 	if (!cfg->files)
 		return 0;
-	err = point_attach(&links, bpf, bpf->progs.file_interp_perf);
+	err = point_attach(&links, bpf, bpf->progs.file_interp);
 	err = err ?: point_attach(&links, bpf, bpf->progs.file_exec);
 	return err ?: point_attach(&links, bpf, bpf->progs.file_exit);
 }

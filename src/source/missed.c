@@ -23,6 +23,7 @@ static const struct row {
 	{ "tp_btf/sys_",			CLASS_SYSCALL },
 	{ "tracepoint/raw_syscalls/",		CLASS_SYSCALL },
 	{ "tp_btf/sched_process_",		CLASS_TASK },
+	{ "tp_btf/sched_prepare_exec",		CLASS_TASK },
 	{ "tp_btf/task_rename",			CLASS_TASK },
 	{ "tp_btf/cgroup_attach_task",		CLASS_TASK },
 	{ "tracepoint/sched/sched_process_",	CLASS_TASK },

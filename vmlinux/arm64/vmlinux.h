@@ -360,10 +360,6 @@ struct trace_event_raw_sched_process_exec {
 	pid_t old_pid;
 };
 
-struct trace_event_raw_sched_prepare_exec {
-	u32 __data_loc_interp;
-};
-
 struct trace_event_raw_task_rename {
 	char newcomm[16];
 };
