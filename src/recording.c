@@ -32,6 +32,7 @@
 #include "output.h"
 #include "recorder.skel.h"
 #include "recording.h"
+#include "rings.h"
 #include "sink.h"
 #include "source.h"
 #include "source/links.h"
@@ -54,7 +55,6 @@ struct recording {
 	struct symbols	    *symbols;	/* of stacks; NULL: there are none */
 	struct images	    *images;
 	struct recorder_bpf *bpf;
-	int		    *ring_fd;
 	void		    *tallies;	/* struct tally, one per CPU, mapped */
 	void		    *calls;	/* the rings of function records, mapped */
 	size_t		     calls_bytes;
@@ -142,26 +142,6 @@ static int plan_sources(struct recording *r)
 	return err;
 }
 
-/* A ring buffer per CPU, put into the array the programs look in. */
-static int make_rings(struct recording *r)
-{
-	r->ring_fd = calloc(r->cpus, sizeof(*r->ring_fd));
-	if (!r->ring_fd)
-		return -ENOMEM;
-	for (unsigned cpu = 0; cpu < r->cpus; cpu++)
-		r->ring_fd[cpu] = -1;
-	for (unsigned cpu = 0; cpu < r->cpus; cpu++) {
-		uint32_t key = cpu;
-
-		r->ring_fd[cpu] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->cfg->ring_bytes, NULL);
-		if (r->ring_fd[cpu] < 0)
-			return fail(-errno, "cannot make a ring of %zu bytes for CPU %u", r->cfg->ring_bytes, cpu);
-		if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.rings), &key, &r->ring_fd[cpu], 0))
-			return fail(-errno, "cannot use the ring of CPU %u", cpu);
-	}
-	return 0;
-}
-
 /* As many slots as go into a ring of the size asked for, rounded to a power of two. */
 static void plan_calls(struct recording *r)
 {
@@ -228,7 +208,7 @@ static int load_bpf(struct recording *r)
 	images_set_bpf(r->images, r->bpf);
 	err = map_memory(&r->calls, r->bpf->maps.call_rings, r->calls_bytes, "the rings of function records");
 	err = err ?: map_memory(&r->tallies, r->bpf->maps.tallies, r->cpus * sizeof(struct tally), "the counts of what is lost");
-	return err ?: make_rings(r);
+	return err ?: rings_make(r->bpf, r->cpus, r->cfg->ring_bytes);
 }
 
 static int attach_sources(struct recording *r)
@@ -284,7 +264,7 @@ static int mark_command(struct recording *r)
 static int start_threads(struct recording *r)
 {
 	struct drain_args drain = {
-		.ring_fd = r->ring_fd, .ring_count = r->cpus, .ring_bytes = r->cfg->ring_bytes,
+		.ring_fd = rings_fds(), .ring_count = r->cpus, .ring_bytes = r->cfg->ring_bytes,
 		.calls = r->calls, .calls_slots = r->calls_slots,
 		.tallies = r->tallies, .queue = r->queue, .is_prompt = r->cfg->files,
 	};
@@ -436,10 +416,7 @@ static void recording_free(struct recording *r)
 	if (r->tallies)
 		munmap(r->tallies, r->cpus * sizeof(struct tally));
 	recorder_bpf__destroy(r->bpf);
-	for (unsigned cpu = 0; r->ring_fd && cpu < r->cpus; cpu++)
-		if (r->ring_fd[cpu] >= 0)
-			close(r->ring_fd[cpu]);
-	free(r->ring_fd);
+	rings_release();
 	queue_destroy(r->queue);
 	rounds_release();
 	about_destroy(r->about);

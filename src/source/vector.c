@@ -5,7 +5,6 @@
  * again. Its priority is that of a real-time thread: whoever woke it is taken off the CPU at once. Where
  * that is not allowed it is an ordinary one, for which the task may not be taken off: then values are missing.
  */
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <pthread.h>
 #include <sched.h>
@@ -19,6 +18,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "recorder.skel.h"
+#include "rings.h"
 #include "source.h"
 #include "source/rows.h"
 
@@ -26,7 +26,7 @@
 
 struct waiter {
 	pthread_t thread;
-	int	  epoll, ring;
+	int	  epoll;
 };
 
 static struct {
@@ -62,19 +62,6 @@ static int watch(int epoll, int fd, unsigned how)
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static int ring_of(const struct recorder_bpf *bpf, unsigned cpu)
-{
-	uint32_t id;
-
-	return bpf_map_lookup_elem(bpf_map__fd(bpf->maps.rings), &cpu, &id) ? -errno : bpf_map_get_fd_by_id(id);
-}
-
-static void close_waiter(struct waiter *w)
-{
-	close(w->epoll);
-	close(w->ring);
-}
-
 static int start_thread(struct waiter *w, unsigned cpu)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -102,19 +89,18 @@ static int start_thread(struct waiter *w, unsigned cpu)
 }
 
 /* A CPU that cannot be had (offline, not ours) is left out: what runs there has no such values. */
-static int start_waiter(const struct recorder_bpf *bpf, unsigned cpu)
+static int start_waiter(unsigned cpu)
 {
 	struct waiter *w = &vector.waiter[vector.count];
 	int err;
 
-	w->ring = ring_of(bpf, cpu);
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (w->ring < 0 || w->epoll < 0)
+	if (w->epoll < 0)
 		return -errno;
-	err = watch(w->epoll, w->ring, EPOLLET) ?: watch(w->epoll, vector.stop, 0) ?: start_thread(w, cpu);
+	err = watch(w->epoll, rings_fds()[cpu], EPOLLET) ?: watch(w->epoll, vector.stop, 0) ?: start_thread(w, cpu);
 	if (err) {
 		detail("floating-point values: none on CPU %u: %s", cpu, strerror(-err));
-		close_waiter(w);
+		close(w->epoll);
 		return 0;
 	}
 	vector.count++;
@@ -137,7 +123,7 @@ static int vector_attach(struct recorder_bpf *bpf, const struct config *)
 	if (vector.stop < 0 || !vector.waiter)
 		return fail(-errno, "cannot read floating-point values");
 	for (unsigned cpu = 0; cpu < cpus && !err; cpu++)
-		err = start_waiter(bpf, cpu);
+		err = start_waiter(cpu);
 	bpf->bss->vectors_served = !err && vector.count;
 	return err ? fail(err, "cannot read floating-point values") : 0;
 }
@@ -148,7 +134,7 @@ static void vector_detach(void)
 		eventfd_write(vector.stop, 1);
 	for (unsigned i = 0; i < vector.count; i++) {
 		pthread_join(vector.waiter[i].thread, NULL);
-		close_waiter(&vector.waiter[i]);
+		close(vector.waiter[i].epoll);
 	}
 	vector.count = 0;
 	free(TAKE(vector.waiter));

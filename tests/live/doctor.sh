@@ -33,11 +33,12 @@ refuses_setuid() {
 check "set-uid is refused" refuses_setuid
 
 least_rights() {
-	"${nobody[@]}" --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon "$binary" -q -o out -- sh -c 'exit 3'
+	"${nobody[@]}" --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon "$binary" -q -o out "$@" -- sh -c 'exit 3'
 	equal $? 3 && uftrace_accepts out && replay out | grep -q sys_exit_group || return 1
 	rm -rf out out.*
 }
 check "CAP_BPF and CAP_PERFMON are enough" least_rights
+check "... with --auto-args, too" least_rights --auto-args
 
 doctor() {
 	local text got f
