@@ -63,6 +63,9 @@ const char *kernel_obstacle(const char **hint);
 /* The same when a load of the programs has failed: what is found by reading the kernel's types, too. */
 const char *kernel_obstacle_to_load(void);
 
+/* Why there are none, where kernel_has(HAVE_UPROBE) says so. */
+const char *kernel_no_uprobes(void);
+
 /* Where tracefs is mounted, or NULL. */
 const char *kernel_tracefs(void);
 /* Its directory of events; where it is not mounted, in a mount of ours that nobody else sees. NULL: there is none. */

@@ -136,6 +136,12 @@ static const struct cap *vital_cap_missing(void)
 
 /* ---- obstacles ---- */
 
+const char *kernel_no_uprobes(void)
+{
+	return has_cap(CAP_SYS_ADMIN) ? "this kernel has no uprobes" :
+	       "uprobes cannot be had without CAP_SYS_ADMIN, which some kernels want for them (kernel.perf_event_paranoid)";
+}
+
 /* The first line of a small file; "" when it cannot be read. */
 static const char *first_line(const char *path, char *to, size_t size)
 {

@@ -104,7 +104,7 @@ static int cuda_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	const struct way *w = cfg->cuda ? way_of_this_kernel() : NULL;
 
 	if (cfg->cuda_asked && !w)
-		warn("no calls of the CUDA driver are recorded: this kernel has no uprobes");
+		warn("no calls of the CUDA driver are recorded: %s", kernel_no_uprobes());
 	if (cfg->cuda_asked && w && !kernel_has(HAVE_UPROBE_SLEEPABLE))
 		warn("calls of a CUDA driver that a program maps later are not recorded: nobody can wait for it on this kernel");
 	tally.was_asked = cfg->cuda_asked;

@@ -619,7 +619,7 @@ static int function_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	const struct way *w = cfg->functions ? way_of_this_kernel(cfg) : NULL;
 
 	if (cfg->functions && !w)
-		warn("no functions are recorded: this kernel has no uprobes");
+		warn("no functions are recorded: %s", kernel_no_uprobes());
 	/* Of the CUDA driver's functions, too. */
 	bpf->rodata->spare_other_stacks = wants_probes(cfg) && !kernel_has(HAVE_UPROBE_SESSION) && kernel_has(HAVE_WRITE_USER);
 	bpf->rodata->args_filtered = filter_in_kernel(cfg);

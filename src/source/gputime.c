@@ -67,7 +67,7 @@ static int gputime_plan(struct recorder_bpf *bpf, const struct config *cfg)
 		return 0;
 	}
 	if (!kernel_has(HAVE_UPROBE_MULTI) && !kernel_has(HAVE_UPROBE)) {
-		warn("no device times: this kernel has no uprobes");
+		warn("no device times: %s", kernel_no_uprobes());
 		return 0;
 	}
 	snprintf(setting, sizeof(setting), VARIABLE "=%s", found);

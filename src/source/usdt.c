@@ -38,7 +38,7 @@ static int usdt_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!cfg->usdt_count)
 		return 0;
 	if (!kernel_has(HAVE_UPROBE_MULTI) && !kernel_has(HAVE_UPROBE)) {
-		warn("no USDT probes are recorded: this kernel has no uprobes");
+		warn("no USDT probes are recorded: %s", kernel_no_uprobes());
 		return 0;
 	}
 	if (!kernel_has(HAVE_UPROBE_SLEEPABLE))
