@@ -59,6 +59,12 @@ static void explain_death(const struct config *cfg, int status)
 	hint("without probes in its code: --no-functions");
 }
 
+static int doctor(const struct config *cfg)
+{
+	want_files();
+	return kernel_doctor(stdout, recording_try, cfg);
+}
+
 static int record(const struct config *cfg, char **argv)
 {
 	struct recording_result result = {};
@@ -99,7 +105,7 @@ int main(int argc, char **argv)
 	if (cfg->recover)
 		status = output_recover(cfg->recover);
 	else if (cfg->doctor)
-		status = kernel_doctor(stdout, recording_try, cfg);
+		status = doctor(cfg);
 	else if (cfg->replay)
 		status = recording_replay(cfg);
 	else if (cfg->dry_run || cfg->list)
