@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "base.h"
 #include "child.h"
@@ -54,11 +56,28 @@ static int limit_resources(void)
 	return err ?: limit(RLIMIT_CORE, 0);
 }
 
+static int switch_user(void)
+{
+	return setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0 ? -1 : 0;
+}
+
+/* A root who may not become another, as in a container, stays root, but without what root may do. */
+static int become_nobody(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (geteuid() == 0 && switch_user() < 0 && errno != EPERM)
+		return -errno;
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
 int sandbox_leave_privileges(void)
 {
-	if (geteuid() == 0 &&
-	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0))
-		return -errno;
+	int err = become_nobody();
+
+	if (err)
+		return err;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
 	return limit_resources();
