@@ -172,6 +172,7 @@ static __always_inline bool rec_send_of(__u64 id, struct task_state *t, __u32 cl
 	asm volatile("" : "+r"(size));
 	if (size > max)
 		return false;
+	asm volatile("" : "+r"(size));
 	if (!ring || (lose_one_in && bpf_get_prandom_u32() % lose_one_in == 0) ||
 	    bpf_ringbuf_output(ring, h, size, BPF_RB_NO_WAKEUP)) {
 		count_lost(t, class);
