@@ -3,8 +3,12 @@
  *
  * The clock is read before the rings are, and every record is stamped after
  * its space was reserved: so a record that a later round brings is not older
- * than this round's instant, but for the few programs that were just between
- * the two. The merge allows them a whole round.
+ * than this round's instant, but for the few that are put together before. The
+ * merge allows them a whole round.
+ *
+ * A ring is taken up to the first record that is still being written. Its
+ * program may have been preempted, and those behind it then come late by
+ * milliseconds or more: so long the rounds' instant stays where it was.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -24,7 +28,15 @@
 
 #define SLEEP_MIN_MS	5
 #define SLEEP_MAX_MS	20
+#define HOLD_MAX_NS	(2 * NSEC_PER_SEC)	/* that the instant stays; then what comes late is late */
+#define HOLD_MAX_BYTES	(256u << 20)		/* of records that wait for it */
 #define REST_TURNS	50	/* at the end, of a program that is held up in the midst of a record */
+
+/* A ring, as the round before left it. Places in it count up for ever. */
+struct progress {
+	uint64_t begun;		/* how far records were begun */
+	uint64_t safe;		/* no record that it still brings is older */
+};
 
 struct drain {
 	pthread_t	    thread;
@@ -33,6 +45,10 @@ struct drain {
 	struct ring_buffer **ring;
 	struct ringrest	   *rest;		/* one per CPU, while there is a ring */
 	struct tally	   *tally, *seen;	/* one per CPU: as just read, as last reported */
+	struct progress	   *progress;		/* one per ring: two per CPU */
+	uint64_t	    before, instant;	/* the clock, before the round before, and before this one */
+	uint64_t	    released;		/* the latest round's instant */
+	size_t		    waiting;		/* bytes taken since that last moved */
 	struct round	   *round;		/* being filled */
 	struct tally	   *garbled;		/* one per CPU: records that came so, not reported yet */
 	struct tally	   *unfinished;		/* one per CPU: at the end */
@@ -115,30 +131,80 @@ static void report_losses(struct drain *d)
 	}
 }
 
+/* The ring was taken up to @taken; when this round began, records had been begun up to @begun. */
+static void note_progress(struct drain *d, struct progress *p, uint64_t taken, uint64_t begun)
+{
+	if (taken >= begun)
+		p->safe = d->instant;
+	else if (taken >= p->begun)		/* the one that it stopped at was begun since the round before */
+		p->safe = d->before;
+	p->begun = begun;
+}
+
+/* Up to when nothing that was recorded is missing in what was taken. */
+static uint64_t instant_of_round(struct drain *d)
+{
+	uint64_t safe = d->instant;
+
+	for (unsigned i = 0; i < 2 * d->args.ring_count; i++)
+		safe = MIN(safe, d->progress[i].safe);
+	for (unsigned i = 0; i < d->round->chunk_count; i++)
+		d->waiting += d->round->chunk[i].len;
+	if (d->instant - safe > HOLD_MAX_NS || d->waiting > HOLD_MAX_BYTES)
+		for (unsigned i = 0; i < 2 * d->args.ring_count; i++)
+			d->progress[i].safe = safe = d->instant;
+	if (safe > d->released)
+		d->waiting = 0;
+	d->released = safe;
+	return safe;
+}
+
+static void take_samples(struct drain *d, unsigned cpu, bool is_last)
+{
+	uint64_t begun = __atomic_load_n(d->rest[cpu].begun, __ATOMIC_ACQUIRE);
+
+	(void)ring_buffer__consume(d->ring[cpu]);
+	note_progress(d, &d->progress[cpu], *d->rest[cpu].taken, begun);
+	if (is_last)
+		(void)ringrest_each(&d->rest[cpu], take_rest, d);
+}
+
+static void take_calls(struct drain *d, unsigned cpu, bool is_last)
+{
+	struct calls_head *calls = calls_of(d, cpu);
+	uint64_t begun = __atomic_load_n(&calls->head, __ATOMIC_ACQUIRE);
+
+	taken_calls(d->chunk, calls, d->args.calls_slots, &d->garbled[cpu], is_last ? &d->unfinished[cpu] : NULL);
+	note_progress(d, &d->progress[d->args.ring_count + cpu], calls->tail, begun);
+}
+
 /* Returns the bytes taken from the fullest ring. */
 static size_t drain_once(struct drain *d, bool is_last)
 {
+	unsigned cpus = d->args.ring_count;
 	size_t most = 0;
 
-	d->round = round_create(2 * d->args.ring_count);	/* a CPU has two rings */
+	d->round = round_create(2 * cpus);
 	if (!d->round)
 		return 0;
-	d->round->instant = clock_now();
+	d->before = d->instant;
+	d->instant = clock_now();
 	d->round->last = is_last;
-	for (unsigned i = 0; i < d->args.ring_count; i++) {
-		d->cpu = i;
-		d->chunk = &d->round->chunk[i];
-		if (d->ring[i])
-			(void)ring_buffer__consume(d->ring[i]);
-		if (d->ring[i] && is_last)
-			(void)ringrest_each(&d->rest[i], take_rest, d);
+	for (d->cpu = 0; d->cpu < cpus; d->cpu++) {
+		d->chunk = &d->round->chunk[d->cpu];
+		if (d->ring[d->cpu])
+			take_samples(d, d->cpu, is_last);
+		else
+			d->progress[d->cpu].safe = d->instant;
 		most = MAX(most, d->chunk->len);
-		d->chunk = &d->round->chunk[d->args.ring_count + i];
+		d->chunk = &d->round->chunk[cpus + d->cpu];
 		if (d->args.calls)
-			taken_calls(d->chunk, calls_of(d, i), d->args.calls_slots, &d->garbled[i],
-				    is_last ? &d->unfinished[i] : NULL);
+			take_calls(d, d->cpu, is_last);
+		else
+			d->progress[cpus + d->cpu].safe = d->instant;
 		most = MAX(most, d->chunk->len);
 	}
+	d->round->instant = instant_of_round(d);
 	report_losses(d);
 	queue_push(d->args.queue, TAKE(d->round));
 	return most;
@@ -208,6 +274,7 @@ static void drain_free(struct drain *d)
 	free(d->seen);
 	free(d->garbled);
 	free(d->unfinished);
+	free(d->progress);
 	free(d);
 }
 
@@ -219,13 +286,15 @@ int drain_start(struct drain **ret, const struct drain_args *args)
 	if (!d)
 		return -ENOMEM;
 	d->args = *args;
+	d->instant = clock_now();
 	d->ring = calloc(args->ring_count, sizeof(*d->ring));
 	d->tally = calloc(args->ring_count, sizeof(*d->tally));
 	d->seen = calloc(args->ring_count, sizeof(*d->seen));
 	d->garbled = calloc(args->ring_count, sizeof(*d->garbled));
 	d->unfinished = calloc(args->ring_count, sizeof(*d->unfinished));
 	d->rest = calloc(args->ring_count, sizeof(*d->rest));
-	if (!d->ring || !d->tally || !d->seen || !d->garbled || !d->unfinished || !d->rest)
+	d->progress = calloc(2 * args->ring_count, sizeof(*d->progress));
+	if (!d->ring || !d->tally || !d->seen || !d->garbled || !d->unfinished || !d->rest || !d->progress)
 		goto out;
 	for (unsigned i = 0; args->ring_fd && i < args->ring_count; i++) {
 		d->ring[i] = ring_buffer__new(args->ring_fd[i], take_record, d, NULL);

@@ -27,7 +27,7 @@ struct chunk {
 };
 
 struct round {
-	uint64_t      instant;		/* the clock, read before the rings were: no later record is older than the one before */
+	uint64_t      instant;		/* up to when no record is missing, but for a few, which the round after this one brings */
 	struct image *image;		/* not a round at all but an image on its way to the writer; owned */
 	struct round *next;
 	unsigned      chunk_count;

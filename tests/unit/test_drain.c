@@ -190,6 +190,37 @@ TEST(a_slot_that_is_being_written_holds_back_those_behind_it)
 	free(t.memory);
 }
 
+/* The instant of the next round. */
+static uint64_t next_instant(struct tap *t)
+{
+	struct round *r = queue_pop(t->queue, 5000);
+	uint64_t instant = r ? r->instant : 0;
+
+	take(t, r, 0);
+	return instant;
+}
+
+TEST(the_instant_of_rounds_stays_while_a_slot_is_being_written)
+{
+	uint64_t begun, instant = 0, n;
+	struct tap t;
+
+	set_tap(&t, SLOTS, 0);
+	open_tap(&t);
+	n = reserve(&t, 0);
+	begun = clock_now();
+	fill(&t, 1, 2);
+	while (clock_now() < begun + 100000000)
+		CHECK(next_instant(&t) <= begun);
+	commit(&t, 0, n);
+	for (int i = 0; i < 50 && instant <= begun; i++)
+		instant = next_instant(&t);
+	CHECK(instant > begun);
+	CHECK_INT(t.taken[0], 1);
+	close_tap(&t, 0);
+	free(t.memory);
+}
+
 /* What comes out at the end, of ring 0; the records of the last round, and what it says was lost. */
 static unsigned last_of(struct tap *t, struct rec_lost *lost)
 {
