@@ -72,7 +72,7 @@ __noinline int cgroup_forked(__u64 child)
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(cgroup_move, struct cgroup *to, const char *path, struct task_struct *task)
 {
-	if (recording && task->mm && !bpf_task_storage_get(&tasks, task, NULL, 0) && is_in_cgroup((__u64)task))
+	if (recording && task->mm && !known_task(task) && is_in_cgroup((__u64)task))
 		notice(task);
 	return 0;
 }
@@ -80,8 +80,7 @@ int BPF_PROG(cgroup_move, struct cgroup *to, const char *path, struct task_struc
 /* Comes before task_exec(), which tells of it. */
 AT_EXEC(cgroup_exec, task, old_tid, filename)
 {
-	if (recording && !my_task() && is_in_cgroup((__u64)task) &&
-	    !bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
+	if (recording && !my_task() && is_in_cgroup((__u64)task) && !begin_state(task))
 		count_lost(NULL, CLASS_TASK);
 	return 0;
 }

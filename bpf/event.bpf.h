@@ -9,7 +9,7 @@
 
 static __always_inline bool is_recorded(struct task_struct *task)
 {
-	struct task_state *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_state *t = known_task(task);
 
 	return t && recording && !(t->flags & TASK_ARMED);
 }

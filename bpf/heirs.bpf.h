@@ -24,7 +24,7 @@ static __always_inline bool has_return_probes(struct task_struct *task)
 /* May a trampoline of our making lie on its stack? */
 static __always_inline bool is_ours(struct task_struct *task)
 {
-	return bpf_task_storage_get(&tasks, task, NULL, 0) || bpf_task_storage_get(&gate_heirs, task, NULL, 0);
+	return known_task(task) || bpf_task_storage_get(&gate_heirs, task, NULL, 0);
 }
 
 #endif

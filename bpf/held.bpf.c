@@ -507,7 +507,7 @@ int held_stop(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	s.t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	s.t = known_task(task);
 	s.h = room_of(&held_calls, task);
 	s.values = values_of(task);
 	if (!s.t || !s.h)

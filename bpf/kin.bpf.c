@@ -94,7 +94,7 @@ AT_FORK(file_clone, parent, child)
 	return file_cloned(is_process(child));
 }
 
-/* Being recorded: by the child's own task storage. */
+/* Being recorded: by the child's own state. */
 AT_FORK(task_new, parent, child)
 {
 	struct task_state *t = my_task();
@@ -104,7 +104,7 @@ AT_FORK(task_new, parent, child)
 		return 0;
 	if (!follow && is_process(child))
 		return 0;			/* threads always, processes when asked */
-	if (!bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
+	if (!begin_state(child)) {
 		count_lost(t, CLASS_TASK);
 		return 0;
 	}

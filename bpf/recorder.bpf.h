@@ -18,6 +18,7 @@
 #include "compat.bpf.h"
 #include "taskstate.h"
 
+#define STRAYS_MAX	1024
 #define CPUS_MAX	1024	/* rings[] and lost[] are cut to the machine's CPUs before the load */
 
 struct {
@@ -26,6 +27,17 @@ struct {
 	__type(key, int);
 	__type(value, struct task_state);
 } tasks __weak SEC(".maps");
+
+/*
+ * By the task's address: those that were given no storage when they were made. Up to 6.19 the kernel gives nobody any on a
+ * CPU where a task is preempted that is just looking for its own, as functions' programs may be.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STRAYS_MAX);
+	__type(key, __u64);
+	__type(value, struct task_state);
+} strays __weak SEC(".maps");
 
 /* One ring per CPU; the inner maps are made and put in by user space, their size is an option. */
 struct ring {
@@ -65,10 +77,48 @@ extern volatile __u32 events_switched;
 /* Cleared when recording stops: from then on nothing is produced. */
 extern volatile bool recording;
 
+extern const volatile __u32 storage_at_forks;	/* enum storage_at_forks */
+extern volatile bool has_strays;		/* there have been some */
+
+/* What is known of @task, also when recording has stopped. */
+static __always_inline struct task_state *known_task(struct task_struct *task)
+{
+	struct task_state *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	__u64 key;
+
+	if (t || storage_at_forks == STORAGE_GIVEN || !has_strays)
+		return t;
+	key = (__u64)task;
+	return bpf_map_lookup_elem(&strays, &key);
+}
+
+/* From now on @task is recorded. False: there is no memory. */
+static __always_inline bool begin_state(struct task_struct *task)
+{
+	const struct task_state blank = {};
+	__u64 key = (__u64)task;
+
+	if (storage_at_forks != STORAGE_REFUSED && bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		return true;
+	if (storage_at_forks == STORAGE_GIVEN || bpf_map_update_elem(&strays, &key, &blank, BPF_ANY))
+		return false;
+	has_strays = true;
+	return true;
+}
+
+/* At its exit: another task may be made at its address. */
+static __always_inline void leave_state(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+
+	if (storage_at_forks != STORAGE_GIVEN && has_strays)
+		bpf_map_delete_elem(&strays, &key);
+}
+
 /* The state of @task, or NULL when it is not recorded. */
 static __always_inline struct task_state *state_of(struct task_struct *task)
 {
-	struct task_state *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct task_state *t = known_task(task);
 
 	if (!t || !recording)
 		return NULL;

@@ -59,7 +59,7 @@ static __always_inline void announce(struct task_struct *task, __u32 *flags)
 {
 	struct rec_task_found *r;
 
-	if (bpf_task_storage_get(&tasks, task, NULL, 0)) {
+	if (known_task(task)) {
 		*flags |= TARGET_KNOWN;
 		return;
 	}
@@ -74,7 +74,7 @@ static __always_inline void mark(struct task_struct *task)
 {
 	struct rec_task_found *r;
 
-	if (bpf_task_storage_get(&tasks, task, NULL, 0))
+	if (known_task(task))
 		return;
 	r = found_begin(task);
 	if (!r)

@@ -10,6 +10,8 @@
 
 const volatile bool never;
 const volatile bool follow = true;
+const volatile __u32 storage_at_forks;
+volatile bool has_strays;
 const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
 const volatile __u32 own_pid_ns;
@@ -124,22 +126,16 @@ static __always_inline void stop_with_recorder(struct task_struct *task)
 }
 
 /* In wait(2)'s encoding; a process ended as a whole keeps its status in the signal struct. */
-AT_EXIT(task_exit, task)
+static __always_inline void tell_exit(struct task_state *t, struct task_struct *task)
 {
-	struct task_state *t = my_task();
+	struct signal_struct *sig = task->signal;
 	struct rec_task_exit *r;
-	struct signal_struct *sig;
 
-	if (!t || t->flags & TASK_ARMED) {
-		stop_with_recorder(task);
-		return 0;
-	}
-	sig = task->signal;
 	if (sig->live.counter == 0)
 		returns_exit();
 	r = rec_begin(t, CLASS_TASK, REC_TASK_EXIT, sizeof(*r));
 	if (!r)
-		return 0;
+		return;
 	if (task->pid == task->tgid && sig->group_exec_task && sig->group_exec_task != task)
 		r->hdr.flags = REC_F_REPLACED;
 	r->status = task->exit_code;
@@ -147,6 +143,17 @@ AT_EXIT(task_exit, task)
 	r->group_status = r->last ? (sig->group_exit_code ?: task->exit_code) : 0;
 	r->prio = task->prio;
 	rec_end(r);
+}
+
+AT_EXIT(task_exit, task)
+{
+	struct task_state *t = my_task();
+
+	if (t && !(t->flags & TASK_ARMED))
+		tell_exit(t, task);
+	else
+		stop_with_recorder(task);
+	leave_state(task);
 	return 0;
 }
 

@@ -26,6 +26,7 @@ enum kernel_feature {
 	HAVE_STEADY_TRACEPOINTS, /* programs of typed tracepoints are not preempted */
 	HAVE_PERF_TRACEPOINTS,	/* programs of perf events may take their place: they find tasks, and tracefs tells the events */
 	HAVE_TASK_STORAGE,	/* task-local storage in tp_btf and uprobe programs */
+	HAVE_STORAGE_AT_FORKS,	/* which a task that is being made is always given */
 	HAVE_BPF_LOOP,
 	HAVE_UPROBE,		/* any uprobe at all (perf event link) */
 	HAVE_UPROBE_MULTI,	/* many sites in one link, with cookies */
@@ -43,6 +44,7 @@ enum kernel_feature {
 
 bool kernel_has(enum kernel_feature f);
 void kernel_deny(uint64_t mask);			/* 1ull << feature each; before the first question */
+bool kernel_denies(enum kernel_feature f);
 int  kernel_feature_by_name(const char *name);		/* enum kernel_feature, or -1 */
 const char *kernel_feature_name(enum kernel_feature f);	/* as in --no-feature NAME */
 

@@ -14,6 +14,13 @@
 
 #define TASK_CUDA_GAVE	8u	/* a call of the CUDA driver whose return is not probed has given something: cuda.bpf.c */
 
+/* Is a task given its storage when it is made? */
+enum storage_at_forks {
+	STORAGE_GIVEN,
+	STORAGE_MAY_BE_REFUSED,
+	STORAGE_REFUSED,	/* always: in tests */
+};
+
 /* --returns=WHEN */
 enum returns_when {
 	RETURNS_AUTO,		/* in processes whose stack walkers are all known */

@@ -32,6 +32,8 @@ static const struct feature {
 		"events are lost where there are no steady-tracepoints", probe_perf_tracepoints },
 	[HAVE_TASK_STORAGE] = { "task-storage", "5.12",
 		"nothing can be recorded", probe_task_storage },
+	[HAVE_STORAGE_AT_FORKS] = { "storage-at-forks", "7.0",
+		"what is made while it is refused costs more (denied: all)", probe_storage_at_forks },
 	[HAVE_BPF_LOOP] = { "bpf-loop", "5.17",
 		"deep stacks are not mended when a program unwinds", probe_bpf_loop },
 	[HAVE_UPROBE] = { "uprobe", "4.17",
@@ -77,6 +79,11 @@ bool kernel_has(enum kernel_feature f)
 void kernel_deny(uint64_t mask)
 {
 	state.denied |= mask;
+}
+
+bool kernel_denies(enum kernel_feature f)
+{
+	return state.denied & 1ull << f;
 }
 
 int kernel_feature_by_name(const char *name)

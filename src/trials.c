@@ -90,7 +90,8 @@ static int preempt_count_at(const struct btf *btf)
 
 /* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
 static const struct type_ids {
-	int sys_enter, preempt_count, task_from_pid, task_release;	/* the last two: enum kernel_call */
+	int sys_enter, preempt_count, storage_busy;
+	int task_from_pid, task_release;	/* enum kernel_call */
 } *type_ids(void)
 {
 	static struct type_ids ids;
@@ -104,6 +105,7 @@ static const struct type_ids {
 		return &ids;
 	ids.sys_enter = btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF);
 	ids.preempt_count = preempt_count_at(btf);
+	ids.storage_busy = btf__find_by_name_kind(btf, "bpf_task_storage_busy", BTF_KIND_VAR);
 	ids.task_from_pid = btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC);
 	ids.task_release = btf__find_by_name_kind(btf, "bpf_task_release", BTF_KIND_FUNC);
 	btf__free(btf);
@@ -275,6 +277,19 @@ bool probe_task_storage(void)
 
 	return map >= 0 && keep_answer(load_tp_btf(lookup, ARRAY_SIZE(lookup))) &&
 	       keep_answer(load(BPF_PROG_TYPE_KPROBE, lookup, ARRAY_SIZE(lookup), NULL));
+}
+
+/*
+ * Up to 6.19 storage is given on a CPU to one at a time, and who would have to wait is refused, which is where tasks are
+ * preempted in the kernel. What a running kernel does of that is not seen, so what it was built for tells.
+ */
+bool probe_storage_at_forks(void)
+{
+	struct utsname uts = {};
+
+	if (uname(&uts))
+		return false;
+	return !strstr(uts.version, "PREEMPT") || (atoi(uts.release) >= 7 && type_ids()->storage_busy < 0);
 }
 
 bool probe_bpf_loop(void)

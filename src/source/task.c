@@ -6,18 +6,23 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "kernel.h"
 #include "log.h"
 #include "process.h"
 #include "recorder.skel.h"
 #include "source/links.h"
 #include "source/point.h"
 #include "source/rows.h"
+#include "taskstate.h"
 
 static struct links links;
 
 static int task_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	bpf->rodata->follow = cfg->follow;
+	if (!kernel_has(HAVE_STORAGE_AT_FORKS))
+		bpf->rodata->storage_at_forks = kernel_denies(HAVE_STORAGE_AT_FORKS) ? STORAGE_REFUSED : STORAGE_MAY_BE_REFUSED;
+	bpf_map__set_autocreate(bpf->maps.strays, bpf->rodata->storage_at_forks != STORAGE_GIVEN);
 	bpf->rodata->own_pid = getpid();
 	bpf->rodata->own_pid_ns = process_namespace();
 	if (!bpf->rodata->own_pid_ns)
