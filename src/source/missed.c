@@ -67,6 +67,12 @@ static int missed_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	return 0;
 }
 
+/* Of what the second at forks misses, the first has told, or has been counted. */
+static bool is_counted(const struct recorder_bpf *bpf, const struct bpf_program *prog)
+{
+	return bpf_program__fd(prog) >= 0 && prog != bpf->progs.task_new_second;
+}
+
 static void count(const struct recorder_bpf *bpf, uint64_t so_far[REC_CLASSES])
 {
 	struct bpf_program *prog;
@@ -76,9 +82,10 @@ static void count(const struct recorder_bpf *bpf, uint64_t so_far[REC_CLASSES])
 		struct bpf_prog_info info = {};
 		uint32_t len = sizeof(info);
 
-		if (row && bpf_program__fd(prog) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+		if (row && is_counted(bpf, prog) && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
 			so_far[row->class] += info.recursion_misses;
 	}
+	so_far[CLASS_TASK] -= MIN(so_far[CLASS_TASK], bpf->bss->forks_seconded);
 }
 
 /* What was skipped while recorder set itself up is nobody's. */

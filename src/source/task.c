@@ -28,6 +28,7 @@ static int task_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!bpf->rodata->own_pid_ns)
 		return fail(-errno, "cannot tell which PID namespace this is: /proc/self/ns/pid");
 	point_load(bpf, bpf->progs.task_new, true);
+	point_load(bpf, bpf->progs.task_new_second, point_by_events());
 	point_load(bpf, bpf->progs.task_exec, true);
 	point_load(bpf, bpf->progs.task_name, true);
 	point_load(bpf, bpf->progs.task_exit, true);
@@ -39,6 +40,7 @@ static int task_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	int err = point_attach(&links, bpf, bpf->progs.task_new);
 
 	(void)cfg;
+	err = err ?: point_attach(&links, bpf, bpf->progs.task_new_second);
 	err = err ?: point_attach(&links, bpf, bpf->progs.task_exec);
 	err = err ?: point_attach(&links, bpf, bpf->progs.task_name);
 	return err ?: point_attach(&links, bpf, bpf->progs.task_exit);

@@ -33,6 +33,17 @@ whole all
 about=", by perf events"
 whole perf --no-feature steady-tracepoints
 
+# Perf events are skipped for somebody else's sake, too. A fork that one was skipped for is told by a second program.
+if program maplooks "forks while somebody looks into BPF maps"; then
+	taskset -c "$cpu" "$PROGRAMS/maplooks" > looks 2>&1 8>&- &
+	looks=$!
+	for ((i = 0; i < 100; i++)); do [ -s looks ] && break; sleep 0.05; done
+	crowd looked.s starting --no-syscalls --no-feature steady-tracepoints
+	kill $looks
+	check "each program that was started is there while somebody looks into BPF maps" \
+		equal "$(tasks_of looked.s) $(cat looks)" "$((1 + 3 + 3 * starts)) looking"
+fi
+
 # Where neither shape suits, what the kernel skipped counts as lost: of each write that is not there at least one record.
 crowd told.w writing --syscalls=write --no-feature steady-tracepoints,perf-tracepoints
 check "without both: stored and lost are not less than what was written" \
