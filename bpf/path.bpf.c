@@ -75,7 +75,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	s = image_scratch();
 	if (!s) {
 		count_lost(t, CLASS_TASK);
-		return 0;
+		return returns_map_unseen();
 	}
 	walk_root(&s->walk, bpf_get_current_task_btf());
 	size = image_fill(s, file);

@@ -89,30 +89,22 @@ static __always_inline struct task_state *known_task(struct task_struct *task)
 	if (t || storage_at_forks == STORAGE_GIVEN || !has_strays)
 		return t;
 	key = (__u64)task;
-	return bpf_map_lookup_elem(&strays, &key);
+	t = bpf_map_lookup_elem(&strays, &key);
+	return t && t->tgid == task->tgid ? t : NULL;		/* else one that has gone, which nobody has told of */
 }
 
 /* From now on @task is recorded. False: there is no memory. */
 static __always_inline bool begin_state(struct task_struct *task)
 {
-	const struct task_state blank = {};
+	const struct task_state begun = { .tgid = task->tgid };
 	__u64 key = (__u64)task;
 
 	if (storage_at_forks != STORAGE_REFUSED && bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		return true;
-	if (storage_at_forks == STORAGE_GIVEN || bpf_map_update_elem(&strays, &key, &blank, BPF_ANY))
+	if (storage_at_forks == STORAGE_GIVEN || bpf_map_update_elem(&strays, &key, &begun, BPF_ANY))
 		return false;
 	has_strays = true;
 	return true;
-}
-
-/* At its exit: another task may be made at its address. */
-static __always_inline void leave_state(struct task_struct *task)
-{
-	__u64 key = (__u64)task;
-
-	if (storage_at_forks != STORAGE_GIVEN && has_strays)
-		bpf_map_delete_elem(&strays, &key);
 }
 
 /* The state of @task, or NULL when it is not recorded. */

@@ -79,7 +79,7 @@ static __always_inline void mark(struct task_struct *task)
 	r = found_begin(task);
 	if (!r)
 		return;
-	if (!bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
+	if (!begin_state(task)) {
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 		target_failed++;
 		return;

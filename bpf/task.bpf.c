@@ -153,7 +153,17 @@ AT_EXIT(task_exit, task)
 		tell_exit(t, task);
 	else
 		stop_with_recorder(task);
-	leave_state(task);
+	return 0;
+}
+
+/* Who has no storage; another task may be made at its address. */
+SEC("?tp_btf/sched_process_free")
+int BPF_PROG(task_free, struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+
+	if (has_strays)
+		bpf_map_delete_elem(&strays, &key);
 	return 0;
 }
 

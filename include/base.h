@@ -21,6 +21,7 @@
 #define MIN(a, b)	({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })
 #define MAX(a, b)	({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
 #define NSEC_PER_SEC	1000000000ull
+#define NSEC_PER_MSEC	1000000ull
 
 /* DEFINE_CLEANUP(merge_destroy, struct merge *) makes merge_destroyp() for __cleanup(). */
 #define DEFINE_CLEANUP(fn, type)	static inline void fn##p(type *p) { if (*p) fn(*p); }

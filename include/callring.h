@@ -8,9 +8,9 @@
 
 #define CALLS_SPARE	1024	/* slots kept free: bpf/callring.bpf.h says why */
 
-/* What the slot @n has in its commit when it is written: a record's first, and its second. */
-#define CALLS_WHOLE(n)	((__u32)(n) + 1)
-#define CALLS_SECOND(n)	(~(__u32)(n))
+/* What the slot @n has in its commit when it is written: a record's first, and its second. No other of 2^31 slots has it. */
+#define CALLS_WHOLE(n)	(2 * (__u32)(n) + 1)
+#define CALLS_SECOND(n)	(2 * (__u32)(n) + 2)
 
 /*
  * Begins a ring; slots follow: struct rec_func each, a power of two of them, n in slot n % slots. A record has one, or,

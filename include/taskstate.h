@@ -55,7 +55,7 @@ struct task_state {
 	__u64	lost[REC_CLASSES];	/* records of it that found no space, since the last REC_TASK_LOST */
 	__u32	flags;			/* TASK_* */
 	__u32	texts_unread;		/* of the system call it is in: texts that were not in memory, a bit for each argument */
-	__u32	pad;
+	__u32	tgid;			/* of one that has no storage, in the kernel's numbers: bpf/recorder.bpf.h */
 	__u32	returns_probed;		/* as its process's when returns_epoch was BPF's */
 	__u64	returns_epoch;
 	__u64	hit_cookie, hit_sp;		/* of the last function that is probed by COOKIE_OWN or COOKIE_LATE */

@@ -261,12 +261,18 @@ static int mark_command(struct recording *r)
 	return 0;
 }
 
+/* Of the memory for rounds: what may wait for others in the merge, when they have been taken out of the queue. */
+static size_t hold_bytes(const struct config *cfg)
+{
+	return cfg->memory_bytes / 4;
+}
+
 static int start_threads(struct recording *r)
 {
 	struct drain_args drain = {
 		.ring_fd = rings_fds(), .ring_count = r->cpus, .ring_bytes = r->cfg->ring_bytes,
 		.calls = r->calls, .calls_slots = r->calls_slots,
-		.tallies = r->tallies, .queue = r->queue, .is_prompt = r->cfg->files,
+		.tallies = r->tallies, .queue = r->queue, .hold_bytes = hold_bytes(r->cfg), .is_prompt = r->cfg->files,
 	};
 	struct writer_args writer = {
 		.queue = r->queue, .segment = r->segment, .raw = r->raw, .symbols = r->symbols, .about = r->about, .exe = r->cfg->exe,
@@ -361,7 +367,7 @@ static int recording_begin(struct recording *r, const struct config *cfg)
 
 	r->cfg = cfg;
 	err = open_targets(r);
-	err = err ?: queue_create(&r->queue, cfg->memory_bytes);
+	err = err ?: queue_create(&r->queue, cfg->memory_bytes - hold_bytes(cfg));
 	err = err ?: images_create(&r->images, cfg, r->queue);
 	if (cfg->callers)
 		err = err ?: start_symbols(r);

@@ -229,7 +229,7 @@ static bool can_open_event(const char *id_path)
 	return fd >= 0;
 }
 
-/* Of the events that bpf/point.bpf.h, kin.bpf.c and file.bpf.c name; the last, which is not opened, is the newest, of 6.10. */
+/* Of what bpf/point.bpf.h, kin.bpf.c and file.bpf.c name. The last is the newest, of 6.10; one is opened for all. */
 bool probe_perf_tracepoints(void)
 {
 	static const char *const events[] = { "sched/sched_process_exec", "raw_syscalls/sys_enter", "sched/sched_prepare_exec" };
@@ -280,16 +280,14 @@ bool probe_task_storage(void)
 }
 
 /*
- * Up to 6.19 storage is given on a CPU to one at a time, and who would have to wait is refused, which is where tasks are
- * preempted in the kernel. What a running kernel does of that is not seen, so what it was built for tells.
+ * Up to 6.19 storage is given on a CPU to one at a time, and who would have to wait is refused: where another was preempted
+ * there, or sleeps for memory. To read the kernel's types takes long, so that is left to those that may not be so.
  */
 bool probe_storage_at_forks(void)
 {
 	struct utsname uts = {};
 
-	if (uname(&uts))
-		return false;
-	return !strstr(uts.version, "PREEMPT") || (atoi(uts.release) >= 7 && type_ids()->storage_busy < 0);
+	return !uname(&uts) && atoi(uts.release) >= 7 && type_ids()->storage_busy < 0;
 }
 
 bool probe_bpf_loop(void)

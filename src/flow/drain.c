@@ -8,7 +8,8 @@
  *
  * A ring is taken up to the first record that is still being written. Its
  * program may have been preempted, and those behind it then come late by
- * milliseconds or more: so long the rounds' instant stays where it was.
+ * milliseconds or more: so long the rounds' instant stays where it was. (One
+ * that is preempted while it puts a record together elsewhere is late.)
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -29,7 +30,7 @@
 #define SLEEP_MIN_MS	5
 #define SLEEP_MAX_MS	20
 #define HOLD_MAX_NS	(2 * NSEC_PER_SEC)	/* that the instant stays; then what comes late is late */
-#define HOLD_MAX_BYTES	(256u << 20)		/* of records that wait for it */
+#define HOLD_PROMPT_NS	(50 * NSEC_PER_MSEC)
 #define REST_TURNS	50	/* at the end, of a program that is held up in the midst of a record */
 
 /* A ring, as the round before left it. Places in it count up for ever. */
@@ -47,8 +48,7 @@ struct drain {
 	struct tally	   *tally, *seen;	/* one per CPU: as just read, as last reported */
 	struct progress	   *progress;		/* one per ring: two per CPU */
 	uint64_t	    before, instant;	/* the clock, before the round before, and before this one */
-	uint64_t	    released;		/* the latest round's instant */
-	size_t		    waiting;		/* bytes taken since that last moved */
+	size_t		    waiting;		/* bytes taken since the instant was last the clock's of a round before or later */
 	struct round	   *round;		/* being filled */
 	struct tally	   *garbled;		/* one per CPU: records that came so, not reported yet */
 	struct tally	   *unfinished;		/* one per CPU: at the end */
@@ -149,13 +149,12 @@ static uint64_t instant_of_round(struct drain *d)
 	for (unsigned i = 0; i < 2 * d->args.ring_count; i++)
 		safe = MIN(safe, d->progress[i].safe);
 	for (unsigned i = 0; i < d->round->chunk_count; i++)
-		d->waiting += d->round->chunk[i].len;
-	if (d->instant - safe > HOLD_MAX_NS || d->waiting > HOLD_MAX_BYTES)
+		d->waiting += d->round->chunk[i].room;
+	if (d->instant - safe > (d->args.is_prompt ? HOLD_PROMPT_NS : HOLD_MAX_NS) || d->waiting > d->args.hold_bytes)
 		for (unsigned i = 0; i < 2 * d->args.ring_count; i++)
 			d->progress[i].safe = safe = d->instant;
-	if (safe > d->released)
+	if (safe >= d->before)
 		d->waiting = 0;
-	d->released = safe;
 	return safe;
 }
 
@@ -223,7 +222,10 @@ static bool has_rest(const struct drain *d)
 	return false;
 }
 
-/* Nothing new is begun any more. What a program that is held up has begun is waited for, shortly, as is all behind it. */
+/*
+ * Nothing new is begun, but by who had asked before whether recording goes on. What a program that is held up has begun is
+ * waited for, shortly, as is all behind it.
+ */
 static void drain_rest(struct drain *d)
 {
 	const struct timespec t = { .tv_nsec = 1000000 };

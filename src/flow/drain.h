@@ -23,6 +23,7 @@ struct drain_args {
 	uint32_t      calls_slots;	/* of each */
 	const struct tally *tallies;	/* one per CPU, mapped; NULL: none, in tests; lent */
 	struct queue *queue;
+	size_t	      hold_bytes;	/* of records, at most, that wait in the merge for what comes late */
 	bool	      is_prompt;	/* a sink looks at what a record names, which may soon be gone */
 };
 

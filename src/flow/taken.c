@@ -60,7 +60,8 @@ struct copied {
 
 /*
  * Copy the records from slot @at on that are whole, of @most slots. One that is not is being written: those behind
- * it wait, or it is passed over. The second slot of a record is whole when the first is.
+ * it wait, or it is passed over. The second slot of a record is whole when the first is; where that was left out it is
+ * left out, too. A launch of which neither is written counts as two.
  */
 static struct copied copy_whole(struct chunk *c, struct rec_func *to, const struct rec_func *slot, uint64_t mask,
 				uint64_t at, uint32_t most, struct tally *garbled, struct tally *unfinished)
@@ -73,11 +74,14 @@ static struct copied copy_whole(struct chunk *c, struct rec_func *to, const stru
 		struct rec_func *copy = &to[n.kept];
 		uint32_t slots = 1;
 
+		if (commit == CALLS_SECOND(number)) {
+			n.slots++;
+			continue;
+		}
 		if (commit != CALLS_WHOLE(number)) {
 			if (!unfinished)
 				break;
-			if (commit != CALLS_SECOND(number))
-				unfinished->lost[CLASS_FUNCTION]++;
+			unfinished->lost[CLASS_FUNCTION]++;
 			n.slots++;
 			continue;
 		}

@@ -56,9 +56,10 @@ static int limit_resources(void)
 	return err ?: limit(RLIMIT_CORE, 0);
 }
 
-static int switch_user(void)
+/* Done, or as good as it gets. */
+static bool is_left(int result)
 {
-	return setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0 ? -1 : 0;
+	return !result || errno == EPERM;
 }
 
 /* A root who may not become another, as in a container, stays root, but without what root may do. */
@@ -67,7 +68,8 @@ static int become_nobody(void)
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
 
-	if (geteuid() == 0 && switch_user() < 0 && errno != EPERM)
+	if (geteuid() == 0 && !(is_left(setgroups(0, NULL)) && is_left(setresgid(NOBODY, NOBODY, NOBODY)) &&
+				is_left(setresuid(NOBODY, NOBODY, NOBODY))))
 		return -errno;
 	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
 }

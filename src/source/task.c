@@ -23,6 +23,7 @@ static int task_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!kernel_has(HAVE_STORAGE_AT_FORKS))
 		bpf->rodata->storage_at_forks = kernel_denies(HAVE_STORAGE_AT_FORKS) ? STORAGE_REFUSED : STORAGE_MAY_BE_REFUSED;
 	bpf_map__set_autocreate(bpf->maps.strays, bpf->rodata->storage_at_forks != STORAGE_GIVEN);
+	bpf_program__set_autoload(bpf->progs.task_free, bpf->rodata->storage_at_forks != STORAGE_GIVEN);
 	bpf->rodata->own_pid = getpid();
 	bpf->rodata->own_pid_ns = process_namespace();
 	if (!bpf->rodata->own_pid_ns)
@@ -43,6 +44,7 @@ static int task_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	err = err ?: point_attach(&links, bpf, bpf->progs.task_new_second);
 	err = err ?: point_attach(&links, bpf, bpf->progs.task_exec);
 	err = err ?: point_attach(&links, bpf, bpf->progs.task_name);
+	err = err ?: point_attach(&links, bpf, bpf->progs.task_free);
 	return err ?: point_attach(&links, bpf, bpf->progs.task_exit);
 }
 

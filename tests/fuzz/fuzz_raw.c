@@ -268,12 +268,13 @@ struct rings {
 	struct tally	  garbled;
 };
 
-static void call_slot(struct rings *rings, const void *data)
+static void call_slot(struct rings *rings, const void *data, bool is_second)
 {
 	struct rec_func *slot = &rings->slot[rings->head.head % SLOTS];
 
 	memcpy(slot, data, sizeof(*slot));
-	slot->commit = ++rings->head.head;
+	slot->commit = is_second ? CALLS_SECOND(rings->head.head) : CALLS_WHOLE(rings->head.head);
+	rings->head.head++;
 }
 
 /* @tear: where it is torn: one byte is another, and it may be shorter or longer in its ring than it says. */
@@ -296,7 +297,7 @@ static void add_torn(struct round *r, struct rings *rings, uint8_t room[REC_TEXT
 		return;
 	}
 	for (size_t at = 0; at < len; at += sizeof(struct rec_func))
-		call_slot(rings, room + at);
+		call_slot(rings, room + at, at);
 	if (tear[0] & 16 || rings->head.head - rings->head.tail > SLOTS - 2)
 		taken_calls(&r->chunk[2], &rings->head, SLOTS, &rings->garbled, NULL);
 }

@@ -104,6 +104,12 @@ check "stored and lost are what was produced" equal $((stored + lost)) "$produce
 check "some of it was lost" [ "$lost" -gt 0 ]
 check "the file says how much" equal "$(report lossy.dat | sed -n 's/.* lost: .* \([0-9]*\) event, .*/\1/p' | awk '{ n += $1 } END { print n }')" "$lost"
 
+# The last switch of a task comes after its exit; also where a child's state is not in its storage.
+for how in "" "--no-feature storage-at-forks"; do
+	dat last.dat $how --no-functions --no-syscalls -e sched -- "$PROGRAMS/forks" 2 > /dev/null
+	check "each task's last switch${how:+, $how}" equal "$(report last.dat | grep -cE ' prev_state=[XZ] ==> ')" 7
+done
+
 # --- the same, in uftrace.data ---
 record both --format uftrace,trace-dat --no-functions -e sched -- "$PROGRAMS/happens" > both.out
 check "uftrace opens it without a complaint" uftrace_accepts both/uftrace.data

@@ -20,6 +20,7 @@ struct tap {
 	void	     *memory;
 	uint32_t      slots;
 	struct queue *queue;
+	size_t	      hold_bytes;	/* 0: plenty */
 	struct drain *drain;
 	uint32_t      taken[CPUS];	/* records that came from each */
 	unsigned      rounds;
@@ -46,7 +47,7 @@ static void set_tap(struct tap *t, uint32_t slots, uint64_t lived)
 	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
 		ring(t, cpu)->head = ring(t, cpu)->tail = lived;
 		for (uint64_t n = lived < slots ? 0 : lived - slots; n < lived; n++)
-			slot(t, cpu, n)->commit = n + 1;
+			slot(t, cpu, n)->commit = CALLS_WHOLE(n);
 	}
 }
 
@@ -54,7 +55,7 @@ static void open_tap(struct tap *t)
 {
 	struct drain_args args = {
 		.ring_count = CPUS, .ring_bytes = 64 << 10, .calls = t->memory, .calls_slots = t->slots,
-		.queue = t->queue,
+		.queue = t->queue, .hold_bytes = t->hold_bytes ?: 64 << 20,
 	};
 
 	CHECK(drain_start(&t->drain, &args) == 0);
@@ -74,7 +75,7 @@ static void commit(struct tap *t, unsigned cpu, uint64_t n)
 	r->hdr = (struct rec_hdr){ .time = n, .kind = REC_FUNC_ENTRY, .size = sizeof(*r), .cpu = cpu };
 	r->func = n;
 	r->sp = ~n;
-	__atomic_store_n(&r->commit, (uint32_t)(n + 1), __ATOMIC_RELEASE);
+	__atomic_store_n(&r->commit, CALLS_WHOLE(n), __ATOMIC_RELEASE);
 }
 
 static void fill(struct tap *t, unsigned cpu, unsigned count)
@@ -221,6 +222,25 @@ TEST(the_instant_of_rounds_stays_while_a_slot_is_being_written)
 	free(t.memory);
 }
 
+TEST(the_instant_of_rounds_goes_on_when_too_much_waits_for_it)
+{
+	uint64_t begun, instant = 0;
+	struct tap t;
+
+	set_tap(&t, SLOTS, 0);
+	t.hold_bytes = 1;
+	open_tap(&t);
+	reserve(&t, 0);
+	begun = clock_now();
+	fill(&t, 1, 2);
+	for (int i = 0; i < 50 && instant <= begun; i++)
+		instant = next_instant(&t);
+	CHECK(instant > begun);
+	CHECK_INT(t.taken[0], 0);
+	close_tap(&t, 0);
+	free(t.memory);
+}
+
 /* What comes out at the end, of ring 0; the records of the last round, and what it says was lost. */
 static unsigned last_of(struct tap *t, struct rec_lost *lost)
 {
@@ -267,7 +287,7 @@ static void launch(struct tap *t, unsigned cpu, uint64_t kernel)
 	*second = (struct launch_words){ .kernel = kernel, .stream = ~kernel };
 	__atomic_store_n(&second->commit, CALLS_SECOND(n + 1), __ATOMIC_RELEASE);
 	first->hdr = (struct rec_hdr){ .time = n, .kind = REC_CUDA_LAUNCH, .size = sizeof(struct rec_cuda_launch), .cpu = cpu };
-	__atomic_store_n(&first->commit, (uint32_t)(n + 1), __ATOMIC_RELEASE);
+	__atomic_store_n(&first->commit, CALLS_WHOLE(n), __ATOMIC_RELEASE);
 }
 
 TEST(a_record_of_two_slots_is_one_and_whole_wherever_it_begins)
@@ -324,7 +344,7 @@ TEST(at_the_end_a_record_of_two_slots_of_which_the_second_is_written_counts_as_o
 
 	set_tap(&t, SLOTS, SLOTS + 3);
 	launch(&t, 0, 77);
-	slot(&t, 0, SLOTS + 3)->commit = 4;		/* as it was a lap ago */
+	slot(&t, 0, SLOTS + 3)->commit = CALLS_WHOLE(3);	/* as it was a lap ago */
 	fill(&t, 0, 2);
 	open_tap(&t);
 	CHECK_INT(last_of(&t, &lost), 2);
