@@ -3,12 +3,7 @@
 . "$LIVE/lib.sh"
 need python3
 
-# How often the dynamic linker unmaps something depends, on arm64, on where memory happens to lie: it lies the same each time.
-if setarch -R true 2> /dev/null; then
-	printf '#!/bin/sh\nexec setarch -R "%s" "$@"\n' "$RECORDER" > recorder
-	chmod +x recorder
-	RECORDER=$PWD/recorder
-fi
+lie_the_same
 
 count() { python3 "$LIVE/rawcount.py" "$1/recording.raw" > "$1.count" && cat "$1.count"; }
 # field WHICH CLASS: of the last count; classes are 2 task, 3 syscall, 4 function, as rawcount.py prints them.
