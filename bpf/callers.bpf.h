@@ -1,19 +1,17 @@
 /*
  * callers.bpf.h - who called: the kernel's and the program's functions on the stack at an event (-g).
  *
- * The kernel walks its own stack, and the program's by frame pointers. What it finds is put together in memory of the
- * CPU's own, which an interrupt or, where programs are preempted, another task may ask for meanwhile: so there are
- * some, and each belongs to who has it until that has sent it.
+ * The kernel walks its own stack, and the program's by frame pointers.
  */
 #ifndef CALLERS_BPF_H
 #define CALLERS_BPF_H
 
-#include "recorder.bpf.h"
+#include "scratch.bpf.h"
 
 #define CALLERS_SCRATCHES	4	/* a task, a soft interrupt, a hard one; and one that was preempted */
 
 struct callers_scratch {
-	__u64		   busy;
+	struct scratch	   scratch;
 	struct rec_callers rec;
 	__u64		   ip[CALLERS_KERNEL_MAX + CALLERS_USER_MAX];
 };
@@ -26,18 +24,6 @@ struct {
 } callers_scratches __weak SEC(".maps");
 
 extern const volatile bool callers_wanted;
-
-static __always_inline struct callers_scratch *callers_scratch(void)
-{
-	for (__u32 i = 0; i < CALLERS_SCRATCHES; i++) {
-		__u32 key = i;
-		struct callers_scratch *s = bpf_map_lookup_elem(&callers_scratches, &key);
-
-		if (s && !__sync_lock_test_and_set(&s->busy, 1))
-			return s;
-	}
-	return NULL;
-}
 
 /* Bytes of return addresses at @to, which has room for @max of them. */
 static __always_inline __u64 walk_callers(void *ctx, void *to, const __u32 max, __u64 flags)
@@ -55,7 +41,7 @@ static __always_inline void send_callers(void *ctx, struct task_state *t, bool k
 
 	if (!callers_wanted)
 		return;
-	s = callers_scratch();
+	s = scratch_claim(&callers_scratches, CALLERS_SCRATCHES);
 	if (!s) {
 		count_lost(t, CLASS_EVENT);
 		return;
@@ -70,7 +56,7 @@ static __always_inline void send_callers(void *ctx, struct task_state *t, bool k
 	s->rec.user = u / sizeof(__u64);
 	rec_send_of(bpf_get_current_pid_tgid(), t, CLASS_EVENT, REC_CALLERS, 0, &s->rec.hdr, sizeof(s->rec) + k + u,
 		    sizeof(s->rec) + sizeof(s->ip));
-	__sync_lock_test_and_set(&s->busy, 0);
+	scratch_leave(&s->scratch);
 }
 
 #endif

@@ -32,8 +32,8 @@ const volatile bool file_fds;		/* --implicit-closes */
 
 /* All three kinds of records end where text[] begins. */
 struct file_scratch {
+	struct scratch scratch;
 	struct walk walk;
-	__u32 busy;
 	__u32 end;		/* of text[] in use */
 	__u64 arg[8];		/* [FILE_AT_CWD] and [FILE_AT_NONE] are 0 */
 	__u64 args_at, left;	/* of an exec: where its strings are, how many bytes were not sent yet */
@@ -70,11 +70,9 @@ static __always_inline struct file_scratch *file_scratch(void)
 /* Ours until file_done(); NULL: another task has it, which has been counted. */
 static __always_inline struct file_scratch *file_begin(struct task_state *t, __u32 class)
 {
-	struct file_scratch *s = file_scratch();
+	struct file_scratch *s = scratch_claim(&file_scratches, 1);
 
-	if (!s)
-		return NULL;
-	if (__sync_lock_test_and_set(&s->busy, 1)) {
+	if (!s) {
 		count_lost(t, class);
 		return NULL;
 	}
@@ -85,7 +83,7 @@ static __always_inline struct file_scratch *file_begin(struct task_state *t, __u
 
 static __always_inline void file_done(struct file_scratch *s)
 {
-	__sync_lock_test_and_set(&s->busy, 0);
+	scratch_leave(&s->scratch);
 }
 
 static __always_inline void fill_root(struct file_root *r)

@@ -15,19 +15,6 @@ struct {
 	__type(value, struct image_scratch);
 } image_scratches SEC(".maps");
 
-/* Ours until its busy is cleared; NULL: others have them all. */
-static __always_inline struct image_scratch *image_scratch(void)
-{
-	for (__u32 i = 0; i < IMAGE_SCRATCHES; i++) {
-		__u32 key = i;
-		struct image_scratch *s = bpf_map_lookup_elem(&image_scratches, &key);
-
-		if (s && !__sync_lock_test_and_set(&s->busy, 1))
-			return s;
-	}
-	return NULL;
-}
-
 static long walk_up(__u32 step, struct image_scratch **scratch)
 {
 	struct image_scratch *s = *scratch;
@@ -72,7 +59,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 
 	if (!t || !file)
 		return 0;
-	s = image_scratch();
+	s = scratch_claim(&image_scratches, IMAGE_SCRATCHES);
 	if (!s) {
 		count_lost(t, CLASS_TASK);
 		return returns_map_unseen();
@@ -88,7 +75,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	s->rec.offset = offset;
 	s->rec.at = at;
 	rec_send(t, CLASS_TASK, REC_IMAGE, 0, &s->rec.hdr, size, IMAGE_REC_MAX);
-	__sync_lock_test_and_set(&s->busy, 0);
+	scratch_leave(&s->scratch);
 	return 0;
 }
 

@@ -4,14 +4,15 @@
 #ifndef PATH_BPF_H
 #define PATH_BPF_H
 
+#include "scratch.bpf.h"
 #include "walk.bpf.h"
 
 /* The record of a mapped file while it is put together. */
 struct image_scratch {
+	struct scratch scratch;
 	struct rec_image rec;
 	char	path[REC_PATH_MAX + NAME_ROOM];
 	struct walk walk;
-	__u32	busy;
 };
 
 /*

@@ -29,7 +29,7 @@ struct {
 } tasks __weak SEC(".maps");
 
 /*
- * By the task's address: those that were given no storage when they were made. Up to 6.19 the kernel gives nobody any on a
+ * By the task's address: those that were given no storage when they were made. Kernels before 7 give nobody any on a
  * CPU where a task is preempted that is just looking for its own, as functions' programs may be.
  */
 struct {

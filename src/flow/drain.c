@@ -36,7 +36,7 @@
 /* A ring, as the round before left it. Places in it count up for ever. */
 struct progress {
 	uint64_t begun;		/* how far records were begun */
-	uint64_t safe;		/* no record that it still brings is older */
+	uint64_t safe;		/* no record that it still brings is older; UINT64_MAX: there is no such ring */
 };
 
 struct drain {
@@ -48,7 +48,7 @@ struct drain {
 	struct tally	   *tally, *seen;	/* one per CPU: as just read, as last reported */
 	struct progress	   *progress;		/* one per ring: two per CPU */
 	uint64_t	    before, instant;	/* the clock, before the round before, and before this one */
-	size_t		    waiting;		/* bytes taken since the instant was last the clock's of a round before or later */
+	size_t		    waiting;		/* bytes taken while the instant has been further back than the round before */
 	struct round	   *round;		/* being filled */
 	struct tally	   *garbled;		/* one per CPU: records that came so, not reported yet */
 	struct tally	   *unfinished;		/* one per CPU: at the end */
@@ -150,9 +150,11 @@ static uint64_t instant_of_round(struct drain *d)
 		safe = MIN(safe, d->progress[i].safe);
 	for (unsigned i = 0; i < d->round->chunk_count; i++)
 		d->waiting += d->round->chunk[i].room;
-	if (d->instant - safe > (d->args.is_prompt ? HOLD_PROMPT_NS : HOLD_MAX_NS) || d->waiting > d->args.hold_bytes)
+	if (d->instant - safe > (d->args.is_prompt ? HOLD_PROMPT_NS : HOLD_MAX_NS) || d->waiting > d->args.hold_bytes) {
 		for (unsigned i = 0; i < 2 * d->args.ring_count; i++)
-			d->progress[i].safe = safe = d->instant;
+			d->progress[i].safe = MAX(d->progress[i].safe, d->instant);
+		safe = d->instant;
+	}
 	if (safe >= d->before)
 		d->waiting = 0;
 	return safe;
@@ -193,14 +195,10 @@ static size_t drain_once(struct drain *d, bool is_last)
 		d->chunk = &d->round->chunk[d->cpu];
 		if (d->ring[d->cpu])
 			take_samples(d, d->cpu, is_last);
-		else
-			d->progress[d->cpu].safe = d->instant;
 		most = MAX(most, d->chunk->len);
 		d->chunk = &d->round->chunk[cpus + d->cpu];
 		if (d->args.calls)
 			take_calls(d, d->cpu, is_last);
-		else
-			d->progress[cpus + d->cpu].safe = d->instant;
 		most = MAX(most, d->chunk->len);
 	}
 	d->round->instant = instant_of_round(d);
@@ -298,6 +296,8 @@ int drain_start(struct drain **ret, const struct drain_args *args)
 	d->progress = calloc(2 * args->ring_count, sizeof(*d->progress));
 	if (!d->ring || !d->tally || !d->seen || !d->garbled || !d->unfinished || !d->rest || !d->progress)
 		goto out;
+	for (unsigned i = 0; i < 2 * args->ring_count; i++)
+		d->progress[i].safe = UINT64_MAX;
 	for (unsigned i = 0; args->ring_fd && i < args->ring_count; i++) {
 		d->ring[i] = ring_buffer__new(args->ring_fd[i], take_record, d, NULL);
 		err = d->ring[i] ? ringrest_open(&d->rest[i], args->ring_fd[i], args->ring_bytes) : -errno;
