@@ -152,10 +152,11 @@ check "a process that runs already is refused" equal "$? $(grep -c 'goes with a 
 "$RECORDER" --gpu-times --no-cuda -o none true 2> refused.err
 check "so is a recording without CUDA" equal "$? $(grep -c 'nothing to time' refused.err)" "2 1"
 
-# Each entry of a batch counts: what was stored and what was lost are together what was made.
+# Each entry of a batch counts: what was stored and what was lost are together what was made. Of launches alone: the first
+# call's return is taken away where recorder is late to look at the library that the driver loads in it (bpf/gate.bpf.c).
 counts() { python3 "$LIVE/rawcount.py" "$1/recording.raw" | awk '/^(stored|lost)/ { n += $6 } END { print n }'; }
 for drops in 0 7; do
-	record raw$drops --format raw,neutrino --gpu-times --no-syscalls --no-functions --simulate-drops $drops -- "$PROGRAMS/cumany" 500 > out
+	record raw$drops --format raw,neutrino --gpu-times --cuda=launch --no-syscalls --no-functions --simulate-drops $drops -- "$PROGRAMS/cumany" 500 > out
 done
 check "produced is stored and lost, of batches too" equal "$(counts raw7)" "$(counts raw0)"
 check "something was lost" grep -q 'lost: .* CUDA' raw7.err
