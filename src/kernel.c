@@ -37,7 +37,7 @@ static const struct feature {
 	[HAVE_BPF_LOOP] = { "bpf-loop", "5.17",
 		"deep stacks are not mended when a program unwinds", probe_bpf_loop },
 	[HAVE_UPROBE] = { "uprobe", "4.17",
-		"no functions where there is no uprobe-multi", probe_uprobe },
+		"no functions but by uprobe-multi or -tracefs", probe_uprobe },
 	[HAVE_UPROBE_MULTI] = { "uprobe-multi", "6.6",
 		"functions attach through tracefs, more slowly", probe_uprobe_multi },
 	[HAVE_UPROBE_SESSION] = { "uprobe-session", "6.13",
@@ -45,7 +45,7 @@ static const struct feature {
 	[HAVE_PROCESS_LINKS] = { "process-links", "6.13",
 		"who else runs what -p names pays for its probes", probe_process_links },
 	[HAVE_UPROBE_TRACEFS] = { "uprobe-tracefs", "3.5",
-		"no functions where there is no uprobe-multi", probe_uprobe_tracefs },
+		"where no uprobe-multi: functions attach one by one", probe_uprobe_tracefs },
 	[HAVE_UPROBE_SLEEPABLE] = { "uprobe-sleepable", "6.0",
 		"no returns of functions in programs that unwind", probe_uprobe_sleepable },
 	[HAVE_WRITE_USER] = { "write-user", "4.8",
@@ -321,7 +321,7 @@ int kernel_doctor(FILE *to, kernel_load_fn load, const struct config *cfg)
 		why = refused;
 	if (!why) {
 		fprintf(to, "\nrecording is possible here%s\n",
-			kernel_has(HAVE_UPROBE_MULTI) || kernel_has(HAVE_UPROBE_TRACEFS) ? "" :
+			kernel_has(HAVE_UPROBE) || kernel_has(HAVE_UPROBE_MULTI) || kernel_has(HAVE_UPROBE_TRACEFS) ? "" :
 			", without functions");
 		return 0;
 	}

@@ -477,6 +477,13 @@ static void say_loss(const struct recording *r)
 		say("  %lu of them were garbled in the rings that the kernel writes", r->garbled);
 }
 
+/* They are whole, but stand behind what they came before; at its time. */
+static void say_late(const struct recording *r)
+{
+	if (r->counts.late)
+		say("came late, and stand behind later ones: %lu records", r->counts.late);
+}
+
 /* From recorder's start to now, the CPU and the time alike: set-up and letting go cost, too. */
 static void say_cost(const struct recording *r)
 {
@@ -550,6 +557,7 @@ static void say_summary(const struct recording *r)
 {
 	say_written(r);
 	say_loss(r);
+	say_late(r);
 	for (const struct source_ops *const *s = sources; *s; s++)
 		if ((*s)->summary)
 			(*s)->summary();
@@ -647,6 +655,7 @@ int recording_replay(const struct config *cfg)
 	if (r.counts.events) {
 		say_written(&r);
 		say_loss(&r);
+		say_late(&r);
 	}
 	if (!err && cfg->strict && lost_in_all(&r))
 		err = EXIT_LOST;

@@ -14,6 +14,7 @@
 #include <cpuid.h>
 #endif
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <mntent.h>
@@ -22,7 +23,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "base.h"
@@ -170,6 +170,15 @@ static int load_preempt_count(int map)
 	return at > 0 ? load_tp_btf(look, ARRAY_SIZE(look)) : -ENOENT;
 }
 
+/* Of the kernel's release, the first number. uname(2) says what setarch --uname-2.6 would have it say. */
+static int kernel_major(void)
+{
+	__cleanup(close_file) FILE *f = fopen("/proc/sys/kernel/osrelease", "re");
+	int major;
+
+	return f && fscanf(f, "%d", &major) == 1 ? major : INT_MAX;
+}
+
 /*
  * Is preemption off in a typed tracepoint's program? Up to 7.0 it was, whatever the kernel. A system call of our own
  * tells. Where it cannot be told, it is taken to be.
@@ -178,10 +187,9 @@ bool probe_steady_tracepoints(void)
 {
 	uint64_t count = PREEMPT_OFF;
 	__cleanup(close_fd) int map = -1, prog = -1, link = -1;
-	struct utsname uts = {};
 	uint32_t zero = 0;
 
-	if (uname(&uts) || atoi(uts.release) < 7)
+	if (kernel_major() < 7)
 		return true;
 	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(zero), sizeof(count), 1, NULL);
 	if (map >= 0 && !bpf_map_update_elem(map, &zero, &count, BPF_ANY))
@@ -285,9 +293,7 @@ bool probe_task_storage(void)
  */
 bool probe_storage_at_forks(void)
 {
-	struct utsname uts = {};
-
-	return !uname(&uts) && atoi(uts.release) >= 7 && type_ids()->storage_busy < 0;
+	return kernel_major() >= 7 && type_ids()->storage_busy < 0;
 }
 
 bool probe_bpf_loop(void)

@@ -98,6 +98,10 @@ expect <<-'EOF'
 	 [   101]        0.000000155 | late();
 	 [   100]        0.000000170 | } /* main */
 EOF
+got_from grep late said
+expect <<-'EOF'
+	recorder: came late, and stand behind later ones: 2 records
+EOF
 
 begin "a chunk that is not in order"
 record <<-'EOF'

@@ -69,6 +69,9 @@ no_load() {
 check "--doctor says what of the programs the kernel does not take" no_load
 denied() { "$binary" --doctor --no-feature uprobe-session | grep -qE '^  uprobe-session +denied '; }
 check "--doctor shows what was denied" denied
+verdict() { "$binary" --doctor --no-feature "$1" | grep -x "$2" || { echo "not: $2"; return 1; }; }
+check "functions by single perf events are functions" verdict uprobe-multi,uprobe-tracefs "recording is possible here"
+check "none without those" verdict uprobe-multi,uprobe-tracefs,uprobe "recording is possible here, without functions"
 doctor_of_nobody() { "${nobody[@]}" "$binary" --doctor > text; equal $? 1 && grep -q '^recording is not possible: .*root' text &&
 	grep -q 'cannot be tried without these rights' text; }
 check "--doctor for an ordinary user" doctor_of_nobody
