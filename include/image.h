@@ -93,6 +93,8 @@ struct image {
 	uint8_t	     walker;		/* enum walker */
 	bool	     is_stripped;	/* no .symtab, nor a debug file's: names from .dynsym, the rest from .eh_frame */
 	char	    *debug_link;	/* file name of its debug file, of .gnu_debuglink; NULL: none told; not packed */
+	char	    *common_link;	/* with debug: the file that dwz(1) moved parts of it to and that was not read, as .gnu_debugaltlink has it; NULL: none; not packed */
+	char	     common_id[41];	/* its build-id; not packed */
 	char	    *interp;		/* PT_INTERP; NULL: static */
 	char	    *needed;		/* the libraries it names (DT_NEEDED), a colon between them; NULL: none */
 	struct func *func;		/* by addr, ascending */
@@ -121,10 +123,15 @@ enum image_depth {
 };
 int  image_read(struct image **ret, int fd, enum image_depth depth);
 /*
- * The same, with what the file has not itself from the one open at @debug_fd (-1: none), if that is its debug file: symbols,
- * else is_stripped holds; DWARF, else -ENOENT.
+ * The same, with what the file has not itself from another, if that is its debug file: symbols, else is_stripped holds; DWARF,
+ * else -ENOENT.
  */
-int  image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth depth);
+struct image_files {
+	int fd;		/* lent, as the others */
+	int debug;	/* what may be its debug file; -1: none */
+	int common;	/* what may be the file of image.common_link; -1: none */
+};
+int  image_read_with(struct image **ret, const struct image_files *files, enum image_depth depth);
 void image_destroy(struct image *img);
 
 /* A copy whose only owner is the caller; used to hand an image to another thread or file. */
@@ -147,6 +154,6 @@ void image_child_stop(struct image_child *c);
 /* @fd is lent. -ETIMEDOUT, -EPIPE: the file made the child fail; the next call starts a new one. */
 int  image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth);
 /* As image_read_with(). */
-int  image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth);
+int  image_child_read_with(struct image_child *c, struct image **ret, const struct image_files *files, enum image_depth depth);
 
 #endif

@@ -13,24 +13,46 @@
 
 #define DEBUG_FOLDER	"/usr/lib/debug"
 
+static char *place_of_id(const char *build_id)
+{
+	char *place = NULL;
+
+	if (strlen(build_id) <= 2 || asprintf(&place, DEBUG_FOLDER "/.build-id/%.2s/%s.debug", build_id, build_id + 2) < 0)
+		return NULL;
+	return place;
+}
+
 char *debugfile_place(const struct image *img, const char *path, unsigned n)
 {
 	const char *slash = strrchr(path, '/'), *link = img->debug_link;
-	int folder = slash ? slash - path : 0, len = -1;
+	int folder = slash ? slash - path : 0, len;
 	char *place = NULL;
 
 	if (n == 0)
-		len = strlen(img->build_id) > 2 ? asprintf(&place, DEBUG_FOLDER "/.build-id/%.2s/%s.debug", img->build_id,
-							   img->build_id + 2) : -1;
-	else if (!link || *path != '/')
+		return place_of_id(img->build_id);
+	if (!link || *path != '/')
 		return NULL;
-	else if (n == 1)
+	if (n == 1)
 		len = asprintf(&place, "%.*s/%s", folder, path, link);
 	else if (n == 2)
 		len = asprintf(&place, "%.*s/.debug/%s", folder, path, link);
 	else
 		len = asprintf(&place, DEBUG_FOLDER "%.*s/%s", folder, path, link);
 	return len < 0 ? NULL : place;
+}
+
+char *debugfile_common_place(const struct image *img, const char *beside, unsigned n)
+{
+	const char *slash = strrchr(beside, '/'), *link = img->common_link;
+	char *place = NULL;
+
+	if (n == 0)
+		return place_of_id(img->common_id);
+	if (*link == '/')
+		return strdup(link);
+	if (!slash || asprintf(&place, "%.*s/%s", (int)(slash - beside), beside, link) < 0)
+		return NULL;
+	return place;
 }
 
 int debugfile_open(int proc, const char *place)
@@ -59,9 +81,30 @@ static bool wants_symbols(enum image_depth depth)
 	return depth == IMAGE_FUNCTIONS || depth == IMAGE_NAMES;
 }
 
-static int read_with(struct image_child *child, struct image **ret, int fd, int debug_fd, enum image_depth depth)
+int debugfile_read_whole(struct image_child *child, struct image **ret, const struct image_files *files, const char *beside,
+			 int proc, enum image_depth depth)
 {
-	int err = image_child_read_with(child, ret, fd, debug_fd, depth);
+	int err = image_child_read_with(child, ret, files, depth);
+
+	for (unsigned n = 0; !err && (*ret)->common_link && n < DEBUGFILE_COMMON_PLACES; n++) {
+		__cleanup(free_ptr) char *place = debugfile_common_place(*ret, beside, n);
+		__cleanup(close_fd) int common = place ? debugfile_open(proc, place) : -1;
+		const struct image_files all = { files->fd, files->debug, common };
+		struct image *whole;
+
+		if (common < 0 || image_child_read_with(child, &whole, &all, depth))
+			continue;
+		detail("'%s' %s", place, whole->common_link ? "is not what is asked for" : "has the rest of the debug information");
+		image_destroy(*ret);
+		*ret = whole;
+	}
+	return err;
+}
+
+static int read_with(struct image_child *child, struct image **ret, const struct image_files *files, const char *place, int proc,
+		     enum image_depth depth)
+{
+	int err = debugfile_read_whole(child, ret, files, place, proc, depth);
 
 	if (err || !wants_symbols(depth) || !(*ret)->is_stripped)
 		return err;
@@ -82,7 +125,7 @@ int debugfile_read(struct image_child *child, struct image **ret, const struct i
 
 		if (debug_fd < 0)
 			continue;
-		err = read_with(child, ret, fd, debug_fd, depth);
+		err = read_with(child, ret, &(struct image_files){ fd, debug_fd, -1 }, place, proc, depth);
 		detail(err ? "'%s' has no %s for '%s', or is not of it" : "'%s' has the %s of '%s'", place, what, path);
 		if (!err)
 			return 0;

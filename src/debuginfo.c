@@ -53,7 +53,7 @@ static void take_debug(struct image_child *child, const struct config *cfg, stru
 {
 	__cleanup(image_destroyp) struct image *told = NULL;
 	enum image_depth depth = wants_lines(cfg) ? IMAGE_DEBUG_LINES : IMAGE_DEBUG;
-	int err = image_child_read(child, &told, fd, depth);
+	int err = debugfile_read_whole(child, &told, &(struct image_files){ fd, -1, -1 }, img->path, proc, depth);
 
 	if (err == -ENOENT)
 		err = debugfile_read(child, &told, img, img->path, proc, fd, depth);
@@ -68,6 +68,9 @@ static void take_debug(struct image_child *child, const struct config *cfg, stru
 	if (told->debug->is_cut)
 		warn("the debug information of '%s' is too much to read in time: some functions are shown without it%s",
 		     img->path, filter_names_places(cfg->filter) ? ", or left out by -L" : "");
+	if (told->common_link)
+		warn("some of the debug information of '%s' is in '%s' (dwz), which is not there: some functions are shown without it",
+		     img->path, told->common_link);
 	img->debug = TAKE(told->debug);
 	sift(img->debug, cfg, img);
 }

@@ -10,7 +10,7 @@
  *
  *	recorder --control socket--> nursery: 'w' make a worker, answered by a byte with its socket; 'k' kill it
  *	recorder --worker socket---> worker:  a word of depth_word with the file, answered by struct answer and
- *					      the packed image; 's' goes before 'r' with its debug file
+ *					      the packed image; before it 's' goes with its debug file, 'a' with what dwz(1) took out
  */
 #include <limits.h>
 #include <poll.h>
@@ -44,6 +44,8 @@ struct answer {
 	uint32_t pad;
 	uint64_t len;		/* bytes that follow */
 	char	 debug_link[NAME_MAX + 1];	/* image.debug_link; "": none */
+	char	 common_link[PATH_MAX];		/* image.common_link; "": none */
+	char	 common_id[sizeof(((struct image *)0)->common_id)];
 };
 
 static int64_t now_ms(void)
@@ -126,7 +128,7 @@ static int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-static int answer_one(int sock, int fd, int debug_fd, enum image_depth depth, image_reader read)
+static int answer_one(int sock, const struct image_files *files, enum image_depth depth, image_reader read)
 {
 	struct answer answer = { 0 };
 	struct image *img = NULL;
@@ -134,11 +136,15 @@ static int answer_one(int sock, int fd, int debug_fd, enum image_depth depth, im
 	size_t len = 0;
 	int err;
 
-	answer.err = read(&img, fd, debug_fd, depth);
+	answer.err = read(&img, files, depth);
 	if (!answer.err)
 		answer.err = image_pack(img, &block, &len);
 	if (!answer.err && img->debug_link)
 		snprintf(answer.debug_link, sizeof(answer.debug_link), "%s", img->debug_link);
+	if (!answer.err && img->common_link) {
+		snprintf(answer.common_link, sizeof(answer.common_link), "%s", img->common_link);
+		memcpy(answer.common_id, img->common_id, sizeof(answer.common_id));
+	}
 	image_destroy(img);
 	if (!answer.err && len > ANSWER_MAX)
 		answer.err = -EFBIG;
@@ -149,9 +155,21 @@ static int answer_one(int sock, int fd, int debug_fd, enum image_depth depth, im
 	return err;
 }
 
+static void close_files(struct image_files *files)
+{
+	int *const fds[] = { &files->fd, &files->debug, &files->common };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
 static void __attribute__((noreturn)) work(int sock, image_reader read)
 {
-	int fd, word, debug_fd = -1, err = sandbox_filter_syscalls();
+	struct image_files files = { -1, -1, -1 };
+	int fd, word, err = sandbox_filter_syscalls();
 
 	while (!err) {
 		word = take_word(sock, &fd);
@@ -160,14 +178,14 @@ static void __attribute__((noreturn)) work(int sock, image_reader read)
 		if (fd < 0)
 			continue;
 		if (word == 's') {
-			debug_fd = fd;
-			continue;
+			files.debug = fd;
+		} else if (word == 'a') {
+			files.common = fd;
+		} else {
+			files.fd = fd;
+			err = answer_one(sock, &files, depth_of(word), read);
+			close_files(&files);
 		}
-		err = answer_one(sock, fd, debug_fd, depth_of(word), read);
-		close(fd);
-		if (debug_fd >= 0)
-			close(debug_fd);
-		debug_fd = -1;
 	}
 	_exit(err ? 1 : 0);
 }
@@ -408,8 +426,22 @@ static bool is_file_name(const char *name, size_t size)
 	return strnlen(name, size) < size && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
 }
 
+static bool are_links(const struct answer *a)
+{
+	return is_file_name(a->debug_link, sizeof(a->debug_link)) &&
+	       strnlen(a->common_link, sizeof(a->common_link)) < sizeof(a->common_link) &&
+	       strspn(a->common_id, "0123456789abcdef") == strnlen(a->common_id, sizeof(a->common_id) - 1);
+}
+
+static void take_links(struct image *img, const struct answer *a)
+{
+	img->debug_link = *a->debug_link ? strdup(a->debug_link) : NULL;
+	img->common_link = *a->common_link ? strdup(a->common_link) : NULL;
+	snprintf(img->common_id, sizeof(img->common_id), "%s", a->common_id);
+}
+
 /* Sets *@refused to what image_read() said of the file; returns what went wrong with the worker itself. */
-static int ask(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth, int *refused)
+static int ask(struct image_child *c, struct image **ret, const struct image_files *files, enum image_depth depth, int *refused)
 {
 	__cleanup(free_ptr) void *block = NULL;
 	int64_t until = now_ms() + (depth >= IMAGE_DEBUG ? MIN(c->timeout_ms, DEBUG_TIMEOUT_MS) : c->timeout_ms);
@@ -417,8 +449,9 @@ static int ask(struct image_child *c, struct image **ret, int fd, int debug_fd, 
 	int err;
 
 	*refused = 0;
-	err = debug_fd < 0 ? 0 : send_word(c->worker, 's', debug_fd);
-	err = err ?: send_word(c->worker, depth_word[depth], fd);
+	err = files->debug < 0 ? 0 : send_word(c->worker, 's', files->debug);
+	err = err ?: files->common < 0 ? 0 : send_word(c->worker, 'a', files->common);
+	err = err ?: send_word(c->worker, depth_word[depth], files->fd);
 	err = err ?: read_all(c->worker, &answer, sizeof(answer), until);
 	if (err)
 		return err;
@@ -426,25 +459,25 @@ static int ask(struct image_child *c, struct image **ret, int fd, int debug_fd, 
 		*refused = answer.err;
 		return answer.err < 0 && answer.err > -4096 && !answer.len ? 0 : -EPIPE;
 	}
-	if (answer.len > ANSWER_MAX || !is_file_name(answer.debug_link, sizeof(answer.debug_link)))
+	if (answer.len > ANSWER_MAX || !are_links(&answer))
 		return -EPIPE;
 	block = malloc(answer.len + 1);
 	if (!block)
 		return -ENOMEM;
 	err = read_all(c->worker, block, answer.len, until);
 	err = err ?: image_unpack(ret, block, answer.len);
-	if (!err && *answer.debug_link)
-		(*ret)->debug_link = strdup(answer.debug_link);
+	if (!err)
+		take_links(*ret, &answer);
 	return err == -EBADMSG ? -EPIPE : err;	/* the worker lies: it is no longer ours */
 }
 
-static int read_files(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth)
+int image_child_read_with(struct image_child *c, struct image **ret, const struct image_files *files, enum image_depth depth)
 {
 	int refused, err = have_worker(c);
 
 	if (err)
 		return err;
-	err = ask(c, ret, fd, debug_fd, depth, &refused);
+	err = ask(c, ret, files, depth, &refused);
 	if (!err)
 		return refused;
 	close(c->worker);
@@ -455,10 +488,5 @@ static int read_files(struct image_child *c, struct image **ret, int fd, int deb
 
 int image_child_read(struct image_child *c, struct image **ret, int fd, enum image_depth depth)
 {
-	return read_files(c, ret, fd, -1, depth);
-}
-
-int image_child_read_with(struct image_child *c, struct image **ret, int fd, int debug_fd, enum image_depth depth)
-{
-	return read_files(c, ret, fd, debug_fd, depth);
+	return image_child_read_with(c, ret, &(struct image_files){ fd, -1, -1 }, depth);
 }

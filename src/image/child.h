@@ -7,7 +7,7 @@
 #include "image.h"
 
 /* As image_read_with(). Tests give one that crashes, hangs or tries what the sandbox forbids. */
-typedef int (*image_reader)(struct image **ret, int fd, int debug_fd, enum image_depth depth);
+typedef int (*image_reader)(struct image **ret, const struct image_files *files, enum image_depth depth);
 
 int image_child_start_with(struct image_child **ret, image_reader read, unsigned timeout_ms);
 

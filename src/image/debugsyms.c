@@ -50,7 +50,7 @@ static bool has_crc(int fd, uint32_t want)
 	return at && crc == want;
 }
 
-static bool has_build_id(const struct elf *e, const char *want)
+bool debug_has_build_id(const struct elf *e, const char *want)
 {
 	struct image of = { 0 };
 
@@ -73,15 +73,42 @@ int debug_open(struct reader *r, struct elf *e)
 	bool is_it;
 	int err;
 
-	if (r->debug_fd < 0 || fstat(r->debug_fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (r->files.debug < 0 || fstat(r->files.debug, &st) < 0 || !S_ISREG(st.st_mode))
 		return -ENOENT;
-	*e = (struct elf){ .fd = r->debug_fd, .file_bytes = st.st_size };
+	*e = (struct elf){ .fd = r->files.debug, .file_bytes = st.st_size };
 	err = elf_open_sections(e);
 	if (err)
 		return err;
-	is_it = *r->img->build_id ? has_build_id(e, r->img->build_id) :
-				    r->img->debug_link && has_crc(r->debug_fd, r->link_crc);
+	is_it = *r->img->build_id ? debug_has_build_id(e, r->img->build_id) :
+				    r->img->debug_link && has_crc(r->files.debug, r->link_crc);
 	return is_it ? 0 : -ENOENT;
+}
+
+/* A path, ended by a NUL, and the build-id of what lies there. */
+bool common_read(struct reader *r, const struct elf *e)
+{
+	const Elf64_Shdr *sec = elf_section(e, ".gnu_debugaltlink");
+	struct elf common = { .fd = r->files.common };
+	struct image *img = r->img;
+	struct piece p = { 0 };
+	struct stat st;
+	bool is_it;
+
+	if (sec && sec->sh_size < LINK_MAX_BYTES && !elf_read_section(e, sec, &p)) {
+		size_t len = strlen((char *)p.data);
+
+		if (len && len < p.len && p.len - len - 1 <= BUILD_ID_MAX)
+			img->common_link = strdup((char *)p.data);
+		for (size_t i = len + 1; img->common_link && i < p.len; i++)
+			snprintf(img->common_id + 2 * (i - len - 1), 3, "%02x", p.data[i]);
+	}
+	piece_free(&p);
+	if (!img->common_link || common.fd < 0 || fstat(common.fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	common.file_bytes = st.st_size;
+	is_it = !elf_open_sections(&common) && debug_has_build_id(&common, img->common_id);
+	elf_close(&common);
+	return is_it;
 }
 
 #ifdef HAVE_LZMA
@@ -137,7 +164,7 @@ int debug_read(struct reader *r)
 	struct piece memory = { 0 };
 	const Elf64_Shdr *table;
 	size_t found = r->found_count;
-	int err = r->debug_fd >= 0 ? debug_open(r, &e) : open_packed(r, &e, &memory);
+	int err = r->files.debug >= 0 ? debug_open(r, &e) : open_packed(r, &e, &memory);
 
 	table = err ? NULL : elf_section_of_type(&e, SHT_SYMTAB);
 	if (table)

@@ -441,19 +441,23 @@ static int read_units(struct dwarf_reader *r, Dwarf *dw)
 	return err;
 }
 
-int dwarf_read(struct debug **ret, const struct elf *e, uint64_t load_addr, bool wants_lines)
+int dwarf_read(struct debug **ret, const struct elf *e, int common, uint64_t load_addr, bool wants_lines)
 {
 	struct dwarf_reader r = {
 		.debug = debug_create(), .load_addr = load_addr, .wants_lines = wants_lines,
 		.until_ms = now_ms() + TIME_MS,
 	};
-	Dwarf *dw;
+	Dwarf *dw, *alt = common < 0 ? NULL : dwarf_begin(common, DWARF_C_READ);
 	int err = r.debug ? find_globals(&r, e) : -ENOMEM;
 
 	dw = err ? NULL : dwarf_begin(e->fd, DWARF_C_READ);
+	if (dw && alt)
+		dwarf_setalt(dw, alt);
 	err = err ?: dw ? read_units(&r, dw) : -EBADMSG;
 	if (dw)
 		dwarf_end(dw);
+	if (alt)
+		dwarf_end(alt);
 	free(r.global);
 	free(r.seen);
 	if (!r.debug)

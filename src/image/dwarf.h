@@ -12,9 +12,9 @@
 
 /* An enumeration of the unit that is being read. */
 struct seen_enum {
-	Dwarf_Off off;
-	uint32_t  name;		/* text; 0: too long, or there were too many */
-	uint32_t  bytes;
+	const void *at;		/* in memory; an offset may be of another file's */
+	uint32_t    name;	/* text; 0: too long, or there were too many */
+	uint32_t    bytes;
 };
 
 struct dwarf_reader {

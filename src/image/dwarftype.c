@@ -121,17 +121,16 @@ static uint32_t enum_text(struct dwarf_reader *r, Dwarf_Die *type, const char *a
 {
 	const char *name = dwarf_diename(type) ?: alias;
 	char body[ENUM_TEXT_MAX] = "{";
-	Dwarf_Off off = dwarf_dieoffset(type);
 	uint32_t text;
 
 	for (size_t i = 0; i < r->seen_count && dwarf_spend(r); i++)
-		if (r->seen[i].off == off)
+		if (r->seen[i].at == type->addr)
 			return r->seen[i].name;
 	add_enumerators(r, type, body, sizeof(body) - 1, bytes);
 	strcat(body, "}");
 	text = body[1] != '}' ? keep_enum(r, name ?: "unnamed", body) : 0;
 	if (!grow(&r->seen, &r->seen_room, r->seen_count, sizeof(*r->seen)))
-		r->seen[r->seen_count++] = (struct seen_enum){ off, text, bytes };
+		r->seen[r->seen_count++] = (struct seen_enum){ type->addr, text, bytes };
 	return text;
 }
 

@@ -138,7 +138,13 @@ static int check_head(const Elf64_Ehdr *h)
 
 	if (memcmp(h->e_ident, ident, sizeof(ident)))
 		return -ENOEXEC;
-	if (h->e_machine != ELF_MACHINE || (h->e_type != ET_EXEC && h->e_type != ET_DYN))
+	return h->e_machine == ELF_MACHINE ? 0 : -ENOEXEC;
+}
+
+/* Of what can be run, or mapped. */
+static int check_program(const Elf64_Ehdr *h)
+{
+	if (h->e_type != ET_EXEC && h->e_type != ET_DYN)
 		return -ENOEXEC;
 	if (h->e_phentsize != sizeof(Elf64_Phdr) || !h->e_phnum || h->e_phnum > SEGMENTS_MAX)
 		return -EBADMSG;
@@ -217,7 +223,7 @@ int elf_open(struct elf *e, int fd)
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	e->file_bytes = st.st_size;
-	err = read_head(e);
+	err = read_head(e) ?: check_program(&e->head);
 	if (err)
 		return err;
 	err = elf_read(e, e->head.e_phoff, e->head.e_phnum * sizeof(Elf64_Phdr), &piece);

@@ -4,7 +4,6 @@
 #include "base.h"
 #include "reader.h"
 
-#define BUILD_ID_MAX	20	/* bytes; SHA-1, what every linker makes unless told otherwise */
 #define INTERP_MAX	4096
 #define NOTES_MAX	(1u << 20)
 #define GO_ID_NOTE	4u	/* Go's cmd/internal/buildid: ELF note "Go\0\0", type 4 */

@@ -256,11 +256,11 @@ static bool has_dwarf(const struct elf *e)
 }
 
 /* The file's own, else that of its debug file. */
-static int read_debug(struct reader *r, int fd, enum image_depth depth)
+static int read_debug(struct reader *r, enum image_depth depth)
 {
 	struct elf other = { .fd = -1 };
 	const struct elf *e = &r->elf;
-	int err = elf_open(&r->elf, fd);
+	int common = -1, err = elf_open(&r->elf, r->files.fd);
 
 	err = err ?: facts_read(r);
 	if (!err && !has_dwarf(e)) {
@@ -268,17 +268,21 @@ static int read_debug(struct reader *r, int fd, enum image_depth depth)
 		if (debug_open(r, &other) || !has_dwarf(e))
 			err = -ENOENT;
 	}
-	err = err ?: dwarf_read(&r->img->debug, e, r->img->load_addr, depth == IMAGE_DEBUG_LINES);
+	if (!err && common_read(r, e)) {
+		common = r->files.common;
+		free(TAKE(r->img->common_link));
+	}
+	err = err ?: dwarf_read(&r->img->debug, e, common, r->img->load_addr, depth == IMAGE_DEBUG_LINES);
 	elf_close(&other);
 	return err;
 }
 
-static int read_all(struct reader *r, int fd)
+static int read_all(struct reader *r)
 {
 	uint32_t none;
 	int err;
 
-	err = elf_open(&r->elf, fd);
+	err = elf_open(&r->elf, r->files.fd);
 	err = err ?: reader_name(r, "", &none);
 	err = err ?: facts_read(r);
 	err = err ?: usdt_read(r);
@@ -295,13 +299,13 @@ static int read_all(struct reader *r, int fd)
 
 int image_read(struct image **ret, int fd, enum image_depth depth)
 {
-	return image_read_with(ret, fd, -1, depth);
+	return image_read_with(ret, &(struct image_files){ fd, -1, -1 }, depth);
 }
 
-int image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth depth)
+int image_read_with(struct image **ret, const struct image_files *files, enum image_depth depth)
 {
 	__cleanup(reader_free) struct reader r = {
-		.elf.fd = -1, .debug_fd = debug_fd, .facts_only = depth == IMAGE_FACTS || depth == IMAGE_DRIVER,
+		.elf.fd = -1, .files = *files, .facts_only = depth == IMAGE_FACTS || depth == IMAGE_DRIVER,
 		.names_only = depth == IMAGE_NAMES, .wants_sites = depth != IMAGE_FACTS && depth != IMAGE_NAMES,
 	};
 	int err;
@@ -309,7 +313,7 @@ int image_read_with(struct image **ret, int fd, int debug_fd, enum image_depth d
 	r.img = calloc(1, sizeof(*r.img));
 	if (!r.img)
 		return -ENOMEM;
-	err = depth >= IMAGE_DEBUG ? read_debug(&r, fd, depth) : read_all(&r, fd);
+	err = depth >= IMAGE_DEBUG ? read_debug(&r, depth) : read_all(&r);
 	if (!err)
 		*ret = TAKE(r.img);
 	return err;
@@ -322,6 +326,7 @@ void image_destroy(struct image *img)
 	free(img->path);
 	free(img->interp);
 	free(img->debug_link);
+	free(img->common_link);
 	free(img->needed);
 	free(img->usdt.probe);
 	free(img->func);

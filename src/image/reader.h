@@ -12,6 +12,7 @@
 #include "elf.h"
 #include "image.h"
 
+#define BUILD_ID_MAX	20	/* bytes; SHA-1, what every linker makes unless told otherwise */
 #define FUNCTIONS_MAX	4000000u	/* symbols of one file that are looked at; Chrome has 700 000 */
 
 /* A segment with code, copied. */
@@ -50,7 +51,7 @@ struct found {
 
 struct reader {
 	struct elf    elf;
-	int	      debug_fd;		/* a file that may be its debug file, lent; -1: none */
+	struct image_files files;	/* lent */
 	uint32_t      link_crc;		/* of the whole file that image.debug_link names */
 	struct image *img;		/* half made */
 	struct code  *code;
@@ -96,8 +97,10 @@ int dynamic_symbols(const struct elf *e, struct piece *syms, struct piece *strin
 int symbols_table(struct reader *r, const struct elf *e, const Elf64_Shdr *sec, bool functions);
 /* What .gnu_debuglink tells: the debug file's name, and the sum of it. */
 void debug_link(struct reader *r);
-/* The file at reader.debug_fd, its sections, after facts_read(). -ENOENT: there is none, or it is no debug file of this one. */
+/* The file at reader.files.debug, its sections, after facts_read(). -ENOENT: there is none, or it is no debug file of this one. */
 int debug_open(struct reader *r, struct elf *e);
+/* The build-id of a debug file. */
+bool debug_has_build_id(const struct elf *e, const char *want);
 int debug_read(struct reader *r);		/* symbols that were taken out of the file; image.is_stripped says if there are any */
 int symbols_read(struct reader *r);		/* functions, and what imports and names tell of the image */
 int ehframe_read(struct reader *r);		/* functions and sizes that symbols do not tell; after symbols_sort() */
@@ -108,8 +111,10 @@ int plt_read(struct reader *r);
 int sites_choose(struct reader *r);		/* found[] sorted by then */
 int sites_start(struct reader *r);		/* their first instructions, whatever those cost; symbols sorted by then */
 
-/* The functions that DWARF tells of; dwarf.c. -ENOENT: it has none. */
-int dwarf_read(struct debug **ret, const struct elf *e, uint64_t load_addr, bool wants_lines);
+/* The functions that DWARF tells of; dwarf.c. -ENOENT: it has none. @common: a file that dwz(1) moved parts to; -1: none. */
+int dwarf_read(struct debug **ret, const struct elf *e, int common, uint64_t load_addr, bool wants_lines);
+/* What .gnu_debugaltlink of @e tells: image.common_link and its build-id. Whether the file at reader.files.common is that. */
+bool common_read(struct reader *r, const struct elf *e);
 
 int facts_read(struct reader *r);		/* build-id, debug link, interpreter, Go */
 void notes_read(struct image *img, const struct piece *p);	/* build-id, Go */

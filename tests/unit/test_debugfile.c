@@ -11,7 +11,7 @@ static struct image *read_with(const char *path, const char *debug)
 	struct image *img = NULL;
 
 	CHECK(fd >= 0 && (!debug || debug_fd >= 0));
-	CHECK_INT(image_read_with(&img, fd, debug_fd, IMAGE_FUNCTIONS), 0);
+	CHECK_INT(image_read_with(&img, &(struct image_files){ fd, debug_fd, -1 }, IMAGE_FUNCTIONS), 0);
 	return img;
 }
 
@@ -120,6 +120,25 @@ TEST(debug_file_is_looked_for_where_gdb_looks)
 	for (unsigned i = 0; i < ARRAY_SIZE(want); i++) {
 		place = debugfile_place(img, "/x/y/program", i + 1);
 		CHECK_STR(place, want[i]);
+		free(place);
+	}
+}
+
+TEST(what_dwz_moved_is_looked_for_by_its_build_id_and_beside_who_names_it)
+{
+	static const struct { const char *link, *beside, *want; } row[] = {
+		{ "/a/common", "/x/y/program", "/a/common" },
+		{ "../.dwz/p.debug", "/usr/lib/debug/.build-id/ab/c.debug", "/usr/lib/debug/.build-id/ab/../.dwz/p.debug" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct image img = { .common_link = (char *)row[i].link, .common_id = "abcdef01" };
+		char *place = debugfile_common_place(&img, row[i].beside, 0);
+
+		CHECK_STR(place, "/usr/lib/debug/.build-id/ab/cdef01.debug");
+		free(place);
+		place = debugfile_common_place(&img, row[i].beside, 1);
+		CHECK_STR(place, row[i].want);
 		free(place);
 	}
 }

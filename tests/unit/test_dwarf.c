@@ -1,9 +1,12 @@
 /*
  * test_dwarf.c - what DWARF and the table of library functions tell of arguments, and what hostile DWARF does.
  */
+#include <sys/stat.h>
+
 #include "argspec.h"
 #include "config.h"
 #include "debug.h"
+#include "debugfile.h"
 #include "debuginfo.h"
 #include "filter.h"
 #include "libcalls.h"
@@ -212,12 +215,127 @@ TEST(debug_information_with_bytes_flipped_hurts_nobody)
 	CHECK(whole->debug->count > 10);
 }
 
+/* "types" and another program whose common parts dwz(1) moved to the file "common". */
+static void build_common(const char *compile)
+{
+	need("dwz");
+	write_file(in_dir("types.c"), types_c, strlen(types_c));
+	CHECK(run("cd '%s' && %s -fno-inline -Wl,--build-id -o types types.c && sed 's/F void none/int more(int m) { return m; } &/' types.c > more.c &&"
+		  "%s -fno-inline -Wl,--build-id -o more more.c && dwz -m common -M '%s/common' types more", dir, compile, compile, dir));
+}
+
+static struct image *read_common(struct image_child *c, const char *common)
+{
+	__cleanup(close_fd) int fd = open(in_dir("types"), O_RDONLY | O_CLOEXEC);
+	__cleanup(close_fd) int common_fd = open(common, O_RDONLY | O_CLOEXEC);
+	const struct image_files files = { fd, -1, common_fd };
+	struct image *img = NULL;
+
+	CHECK(fd >= 0 && common_fd >= 0);
+	CHECK_INT(image_child_read_with(c, &img, &files, IMAGE_DEBUG_LINES), 0);
+	return img;
+}
+
+TEST(what_dwz_moved_to_another_file_is_read_from_there)
+{
+	SCRATCH;
+	__cleanup(image_child_stopp) struct image_child *c = NULL;
+	__cleanup(image_destroyp) struct image *img = NULL, *without = NULL, *with = NULL, *found = NULL;
+	__cleanup(close_fd) int proc = open("/proc/self", O_PATH | O_CLOEXEC), fd = -1;
+	const struct debug_func *f;
+
+	build_common("gcc -w -g -O0");
+	CHECK_INT(image_child_start(&c), 0);
+	img = read_image(in_dir("types"));
+	without = read_debug(c, in_dir("types"), 0);
+	CHECK_STR(without->common_link, in_dir("common"));
+	f = debug_of(without, img, "named");
+	CHECK(!f || !strstr(debug_at(without->debug, f->args), "e:color"));
+	with = read_common(c, in_dir("common"));
+	CHECK(!with->common_link);
+	fd = open(in_dir("types"), O_RDONLY | O_CLOEXEC);
+	CHECK_INT(debugfile_read_whole(c, &found, &(struct image_files){ fd, -1, -1 }, in_dir("types"), proc, IMAGE_DEBUG), 0);
+	CHECK(!found->common_link);
+	CHECK_STR(debug_at(found->debug, debug_of(found, img, "named")->args), "arg1/e:digit,arg2/e:color");
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		f = debug_of(with, img, wanted[i].name);
+		CHECK_STR(debug_at(with->debug, f->args), wanted[i].args);
+		CHECK_STR(debug_at(with->debug, f->result), wanted[i].result);
+	}
+}
+
+TEST(what_dwz_moved_is_not_read_from_another_file)
+{
+	SCRATCH;
+	__cleanup(image_child_stopp) struct image_child *c = NULL;
+	struct stat st;
+
+	build_common("gcc -w -g -O1");
+	CHECK_INT(image_child_start(&c), 0);
+	CHECK(run("cd '%s' && cp common whole && objcopy --remove-section .note.gnu.build-id whole noid", dir));
+	CHECK_INT(stat(in_dir("whole"), &st), 0);
+	for (int len = 0; len < st.st_size; len += 61) {
+		__cleanup(image_destroyp) struct image *img = NULL;
+
+		CHECK(run("head -c %d '%s' >'%s'", len, in_dir("whole"), in_dir("cut")));
+		img = read_common(c, in_dir("cut"));
+		CHECK_STR(img->common_link ?: "it was read", in_dir("common"));
+	}
+	for (int i = 0; i < 3; i++) {
+		__cleanup(image_destroyp) struct image *img = read_common(c, i == 0 ? in_dir("noid") : i == 1 ? in_dir("types") : "/dev/zero");
+
+		CHECK(img->common_link);
+	}
+}
+
+TEST(hostile_common_files_cost_the_debug_information_at_most)
+{
+	SCRATCH;
+	__cleanup(image_child_stopp) struct image_child *c = NULL;
+	__cleanup(image_destroyp) struct image *whole = NULL;
+	__cleanup(close_fd) int fd = -1;
+	unsigned long died = 0, read = 0;
+	uint64_t state = 7;
+	char data[16384];
+	size_t len;
+	FILE *f;
+
+	build_common("gcc -w -g -O0");
+	f = fopen(in_dir("common"), "r");
+	CHECK(f);
+	len = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	fd = open(in_dir("types"), O_RDONLY | O_CLOEXEC);
+	CHECK_INT(image_child_start_with(&c, image_read_with, 8000), 0);
+	for (int variant = 0; variant < 100; variant++) {
+		struct image_files files = { fd, -1, -1 };
+		struct image *img = NULL;
+		char bad[sizeof(data)];
+		int err;
+
+		memcpy(bad, data, len);
+		for (unsigned n = 1 + next_random(&state) % 8; n; n--)
+			bad[200 + next_random(&state) % (len - 200)] = next_random(&state);
+		write_file(in_dir("bad"), bad, len);
+		files.common = open(in_dir("bad"), O_RDONLY | O_CLOEXEC);
+		err = image_child_read_with(c, &img, &files, IMAGE_DEBUG);
+		died += err == -EPIPE || err == -ETIMEDOUT;
+		read += !err && !img->common_link;
+		image_destroy(img);
+		close(files.common);
+	}
+	printf("  %lu read, %lu killed the child\n", read, died);
+	CHECK(read > 25);
+	whole = read_common(c, in_dir("common"));
+	CHECK(!whole->common_link);
+}
+
 /* As the image child, until it is asked for debug information. */
-static int dies_of_debug(struct image **ret, int fd, int debug_fd, enum image_depth depth)
+static int dies_of_debug(struct image **ret, const struct image_files *files, enum image_depth depth)
 {
 	if (depth >= IMAGE_DEBUG)
 		abort();
-	return image_read_with(ret, fd, debug_fd, depth);
+	return image_read_with(ret, files, depth);
 }
 
 TEST(a_child_that_dies_of_debug_information_costs_no_function)

@@ -7,11 +7,11 @@
 #include "test_image.h"
 
 /* Readers for the child: what a file that took it over might do. The file's first byte says which. */
-static int bad_reader(struct image **ret, int fd, int debug_fd, enum image_depth depth)
+static int bad_reader(struct image **ret, const struct image_files *files, enum image_depth depth)
 {
 	char what = '\0';
 
-	if (pread(fd, &what, 1, 0) != 1)
+	if (pread(files->fd, &what, 1, 0) != 1)
 		return -EIO;
 	switch (what) {
 	case 'c': abort();
@@ -22,7 +22,7 @@ static int bad_reader(struct image **ret, int fd, int debug_fd, enum image_depth
 	case 'x': _exit(0);
 	case 'u': return (int)-getuid();
 	case 'e': return -EUCLEAN;
-	default:  return image_read_with(ret, fd, debug_fd, depth);
+	default:  return image_read_with(ret, files, depth);
 	}
 	return -EOWNERDEAD;	/* what was forbidden has worked */
 }
