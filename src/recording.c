@@ -493,6 +493,7 @@ static void say_cost(const struct recording *r)
 	getrusage(RUSAGE_SELF, &u);
 	cpu = u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 	say("own cost: %.2f s of CPU in a run of %.2f s, set-up and end included, %ld MB", cpu, wall, u.ru_maxrss >> 10);
+	costly_say(&r->counts.costly, wall * 1e9);
 }
 
 /* How to read what a sink has written. */

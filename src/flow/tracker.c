@@ -34,6 +34,7 @@ struct tracker {
 	struct cuda_flow      cuda;
 	struct image	    **image;		/* owned; by first_func, ascending */
 	size_t		      image_count, image_room;
+	struct costs	      costs;
 };
 
 int tracker_create(struct tracker **ret, struct segment *segment, const char *exe)
@@ -88,6 +89,7 @@ void tracker_destroy(struct tracker *tr)
 	for (size_t i = 0; i < tr->image_count; i++)
 		image_destroy(tr->image[i]);
 	free(tr->image);
+	costs_free(&tr->costs);
 	cuda_processes_destroy(tr->cuda.of);
 	free(tr);
 }
@@ -500,6 +502,8 @@ static int on_func_entry(struct tracker *tr, struct task *t, const struct rec_hd
 		call.func = &img->func[r->func - img->first_func];
 		call.addr = m ? m->start + call.func->addr : 0;
 	}
+	if (call.func)
+		costs_add(&tr->costs, call.id, call.func, !(rec->flags & REC_F_NO_EXIT));
 	return calls_enter(&tr->calls, t, rec, &call);
 }
 
@@ -717,6 +721,16 @@ int tracker_record(void *tracker, const struct rec_hdr *rec)
 	return handlers[rec->kind](tr, t, rec);
 }
 
+static void sum_costs(struct tracker *tr)
+{
+	for (uint32_t id = 0; id < tr->costs.room; id++) {
+		const struct image *img = tr->costs.func[id].calls ? image_of_func(tr, id) : NULL;
+
+		if (img)
+			costly_take(&tr->counts.costly, &img->func[id - img->first_func], &tr->costs.func[id]);
+	}
+}
+
 int tracker_finish(struct tracker *tr)
 {
 	int err = 0;
@@ -724,5 +738,6 @@ int tracker_finish(struct tracker *tr)
 	for (size_t i = 0; i < TASK_BUCKETS; i++)
 		while (tr->bucket[i] && !err)
 			err = tell_place(tr, tr->bucket[i]) ?: task_end(tr, tr->bucket[i]);
+	sum_costs(tr);
 	return err ?: cuda_flow_finish(&tr->cuda);
 }

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "flow/costly.h"
 #include "gputime.h"
 #include "record.h"
 
@@ -34,6 +35,7 @@ struct tracker_counts {
 	uint64_t kernel_events;		/* of the kernel's own tracepoints */
 	uint64_t marks;
 	uint64_t lost[REC_CLASSES];	/* over all CPUs */
+	struct costly costly;	/* the functions whose probes cost most; known when all is over */
 	uint64_t late;		/* records older than one before them: passed on with its time */
 };
 

@@ -4,29 +4,13 @@
 #include "base.h"
 #include "image.h"
 #include "log.h"
+#include "sitecost.h"
 #include "source/list.h"
 
 #define ROW	"%16s %8s %-15s %-9s %5s %s%s"
 
-/*
- * What a call at such a site takes in the kernel, with a program that does nothing: the least that was measured on one
- * virtual machine (Linux 6.18, x86-64). The ratios carry to others, except for the single-stepped, which are dearest
- * where each step leaves the machine. 0: not measured.
- */
-static const struct {
-	const char *name;
-	unsigned    entry_ns, both_ns;	/* at its entry alone; at its return too */
-} classes[SITE_CLASSES] = {
-#ifdef __x86_64__
-	[SITE_NOP5]    = { "nop5",	     180,  390 },
-	[SITE_CHEAP]   = { "cheap",	     350,  550 },
-	[SITE_DEAR]    = { "single-stepped", 3600, 3900 },
-#else
-	[SITE_NOP5]    = { "nop5", 0, 0 },
-	[SITE_CHEAP]   = { "cheap", 0, 0 },
-	[SITE_DEAR]    = { "single-stepped", 0, 0 },
-#endif
-	[SITE_REFUSED] = { "refused", 0, 0 },
+static const char *const classes[SITE_CLASSES] = {
+	[SITE_NOP5] = "nop5", [SITE_CHEAP] = "cheap", [SITE_DEAR] = "single-stepped", [SITE_REFUSED] = "refused",
 };
 
 void list_image(const struct image *img)
@@ -43,8 +27,8 @@ void list_function(const struct image *img, const struct func *f, uint8_t class,
 {
 	__cleanup(free_ptr) char *name = log_escaped(func_plain(f));
 	bool is_never = f->flags & FUNC_NEVER;
-	unsigned ns = is_never ? 0 : at_return ? classes[class].both_ns : classes[class].entry_ns;
-	const char *site = is_never ? "never" : classes[class].name;
+	unsigned ns = is_never ? 0 : site_cost(class, at_return);
+	const char *site = is_never ? "never" : classes[class];
 	char addr[20], size[20], cost[12] = "-";
 
 	snprintf(addr, sizeof(addr), "%lx", img->load_addr + f->addr);

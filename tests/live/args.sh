@@ -17,15 +17,15 @@ alike() { diff <(tree pg.data) <(tree "$1"); }
 if program values.pg "as uftrace shows them"; then
 	uf record --no-event -d pg.data -A "$args" -R "$results" "$PROGRAMS/values.pg" > /dev/null
 	check "uftrace shows arguments of the -pg build" grep -q 'add(-1, 99999) = 99998;' <(tree pg.data)
-	record plain.data --no-syscalls --dear -A "$args" -R "$results" -- "$values" > /dev/null
+	record plain.data --no-syscalls -A "$args" -R "$results" -- "$values" > /dev/null
 	check "every format is shown as uftrace shows it" alike plain.data
 	for without in uprobe-session uprobe-session,uprobe-multi uprobe-session,uprobe-multi,uprobe-tracefs; do
-		record without.data --no-syscalls --dear --no-feature $without -A "$args" -R "$results" -- "$values" > /dev/null
+		record without.data --no-syscalls --no-feature $without -A "$args" -R "$results" -- "$values" > /dev/null
 		check "the same without $without" alike without.data
 	done
-	record dear.data --no-syscalls -A "$args" -R "$results" -- "$values" > /dev/null
-	check "a function that is named is probed without --dear" equal "$(tree dear.data | grep -ac ' add(')" 5
-	record raw --format raw --no-syscalls --dear -A "$args" -R "$results" -- "$values" > /dev/null
+	record dear.data --no-syscalls --no-dear -A "$args" -R "$results" -- "$values" > /dev/null
+	check "a function that is named is probed with --no-dear, too" equal "$(tree dear.data | grep -ac ' add(')" 5
+	record raw --format raw --no-syscalls -A "$args" -R "$results" -- "$values" > /dev/null
 	"$RECORDER" -o replayed.data --replay raw/recording.raw 2> replayed.err
 	check "a raw recording brings its arguments along" alike replayed.data
 
@@ -33,7 +33,7 @@ if program values.pg "as uftrace shows them"; then
 	filtered_alike() {
 		rm -rf pg.data
 		uf record --no-event -d pg.data -A "$args" -R "$results" "$@" "$PROGRAMS/values.pg" > /dev/null
-		record filtered.data --no-syscalls --dear -A "$args" -R "$results" "$@" -- "$values" > /dev/null
+		record filtered.data --no-syscalls -A "$args" -R "$results" "$@" -- "$values" > /dev/null
 		diff <(tree_of_all pg.data) <(tree_of_all filtered.data)
 	}
 	tree_of_all() { replay "$1" | grep -av -e '^ *#' -e ' gone(' -e __monstartup -e __cxa_atexit; }
@@ -41,7 +41,7 @@ if program values.pg "as uftrace shows them"; then
 		check "with $filter as uftrace records it" filtered_alike $filter
 	done
 	for without in uprobe-session uprobe-session,uprobe-multi; do
-		record filtered.data --no-syscalls --dear -A "$args" -R "$results" --no-feature $without -F add -F small -- "$values" \
+		record filtered.data --no-syscalls -A "$args" -R "$results" --no-feature $without -F add -F small -- "$values" \
 			> /dev/null
 		check "with filters, without $without" diff <(tree_of_all pg.data) <(tree_of_all filtered.data)
 	done
@@ -51,7 +51,7 @@ if program values.pg "as uftrace shows them"; then
 	more+=';narrow@arg7/u32,arg6/x,arg5/x8,arg4/x16;;narrow@arg3/x32,arg2/c,arg1/p;ad.*@arg1/x;^add$@arg1/i32;add@arg2'
 	more+=';small@values,arg1;ten@arg1%stack+4,arg2/x%stack+1,arg3%rsi;name@arg1/i,arg1/x;show@libnone,arg1'
 	uf record --no-event -d pg.data -A "$more" -A 'name@arg1/c' -R 'wide@retval/x' "$PROGRAMS/values.pg" > /dev/null
-	record plain.data --no-syscalls --dear -A "$more" -A 'name@arg1/c' -R 'wide@retval/x' -- "$values" > /dev/null
+	record plain.data --no-syscalls -A "$more" -A 'name@arg1/c' -R 'wide@retval/x' -- "$values" > /dev/null
 	check "more formats, rules and places are shown as uftrace shows them" alike plain.data
 	check "and there are some" grep -aq 'narrow(255, 65535, ' <(tree plain.data)
 fi

@@ -11,7 +11,7 @@ true_calls() { shown "$1" | python3 "$LIVE/autoargs.py" "$2"; }
 
 for build in gcc.O0 gcc.O1 gcc.O2 gcc.O3 clang.O0 clang.O1 clang.O2 clang.O3 rust0 rust2; do
 	program autoargs.$build || continue
-	record $build.data --no-syscalls --dear --auto-args -- "$PROGRAMS/autoargs.$build" > $build.out
+	record $build.data --no-syscalls --auto-args -- "$PROGRAMS/autoargs.$build" > $build.out
 	check "$build: values are those that the program prints" true_calls $build.data $build.out
 done
 
@@ -24,19 +24,19 @@ tree() {
 if program autoargs.pg "as uftrace shows it"; then
 	uf record --no-event --auto-args --srcline -d pg.data "$PROGRAMS/autoargs.pg" > /dev/null
 	check "uftrace shows them of the -pg build" grep -q 'x_three(1, "abc", GREEN) = 100;' <(tree pg.data)
-	record plain.data --no-syscalls --dear --auto-args --srcline -- "$autoargs" > plain.out
+	record plain.data --no-syscalls --auto-args --srcline -- "$autoargs" > plain.out
 	check "the plain build is shown alike" diff <(tree pg.data) <(tree plain.data)
 	check "with the same source lines" diff <(tree pg.data --srcline) <(tree plain.data --srcline)
 	check "and there are some" grep -q 'x_three(.*/\* autoargs.c:[0-9]* \*/' <(tree plain.data --srcline)
-	record without.data --no-syscalls --dear --auto-args --no-feature uprobe-session -- "$autoargs" > /dev/null
+	record without.data --no-syscalls --auto-args --no-feature uprobe-session -- "$autoargs" > /dev/null
 	check "the same without sessions" diff <(tree pg.data) <(tree without.data)
-	record raw --format raw --no-syscalls --dear --auto-args --srcline -- "$autoargs" > /dev/null
+	record raw --format raw --no-syscalls --auto-args --srcline -- "$autoargs" > /dev/null
 	"$RECORDER" -o replayed.data --replay raw/recording.raw 2> replayed.err
 	check "a raw recording brings its types along" diff <(tree pg.data --srcline) <(tree replayed.data --srcline)
 fi
-record named.data --no-syscalls --dear --auto-args -A 'x_three@arg3/x' -- "$autoargs" > /dev/null
+record named.data --no-syscalls --auto-args -A 'x_three@arg3/x' -- "$autoargs" > /dev/null
 check "what -A says goes before" grep -q 'x_three(0x2);' <(replay named.data)
-record lines.data --no-syscalls --dear --srcline -- "$autoargs" > /dev/null
+record lines.data --no-syscalls --srcline -- "$autoargs" > /dev/null
 check "--srcline alone shows no arguments" grep -q 'x_three();.*autoargs.c:' <(replay lines.data --srcline)
 
 # without debug information
@@ -58,6 +58,6 @@ python3 - "$autoargs" <<-'EOF'
 	open('broken', 'wb').write(data)
 EOF
 chmod 755 broken
-record broken.data --no-syscalls --dear --auto-args --srcline -- ./broken > broken.out
+record broken.data --no-syscalls --auto-args --srcline -- ./broken > broken.out
 check "a program whose debug information is noise runs" equal $? 0
 check "and is recorded" equal "$(replay broken.data -f none | grep -c 'x_nothing')" 6

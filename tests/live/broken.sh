@@ -24,7 +24,7 @@ flipped() {
 	check "$1: uftrace opens the recording" uftrace_accepts "$1.data"
 	check "$1: every program is in it" equal "$(grep -c "exename=\"$PWD/$1/" "$1.data/task.txt")" 30
 }
-flipped debug .debug --dear --auto-args --srcline -L probes.c
+flipped debug .debug --auto-args --srcline -L probes.c
 check "... with functions of what is still told" grep -q 'probes.c:' <(replay debug.data --srcline)
 flipped usdt .note.stapsdt --no-functions '--usdt=*'
 check "... with probes of what is still told" grep -q 'program:compiled(' <(replay usdt.data)
@@ -38,6 +38,6 @@ from_broken_files() {
 		objcopy --only-keep-debug "$f" linked/probes.debug 2> /dev/null || cp "$f" linked/probes.debug
 		"$RECORDER" --dry-run --auto-args --srcline -L probes.c -- linked/probes || return
 	done
-	record linked.data --dear --no-syscalls --auto-args --srcline -L probes.c -- linked/probes > traced.out && alike
+	record linked.data --no-syscalls --auto-args --srcline -L probes.c -- linked/probes > traced.out && alike
 }
 check "debug files with flipped bits" from_broken_files

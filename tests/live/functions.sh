@@ -15,6 +15,21 @@ record nofun.data --no-functions -- "$PROGRAMS/nested" > /dev/null
 check "--no-functions leaves all functions out" equal "$(calls_of nofun.data | awk '$2 !~ /^sys_/' | wc -l)" 0
 check "--no-functions keeps the system calls" [ "$(report_calls nofun.data sys_exit_group)" = 1 ]
 
+# A function of two instructions, neither of which is cheap to probe.
+record tiny.data --no-syscalls -- "$PROGRAMS/tiny.O2" > tiny.out
+check "tiny functions are recorded, too" equal "$(report_calls tiny.data tiny)" 100000
+record nodear.data --no-syscalls --no-dear -- "$PROGRAMS/tiny.O2" > tiny.out
+if [ "$(uname -m)" = x86_64 ]; then
+	check "... and named as what cost most, with what leaves them out" \
+		grep -q 'probes cost some .* s of it, most: tiny .* s (100000 calls).*; -H FUNC .*--no-dear' <(said tiny.data)
+	check "--no-dear leaves them out" equal "$(report_calls nodear.data tiny)" 0
+	check "... and the summary says so" grep -q 'left out: .*, --no-dear' <(said nodear.data)
+else
+	skip "what probes cost is said" "it was not measured on this machine's architecture"
+fi
+record one.data --no-syscalls -- "$PROGRAMS/tiny.O2" 1 > tiny.out
+check "what cost little is not spoken of" [ "$(grep -c 'probes cost' <(said one.data))" = 0 ]
+
 check "the entry point is never probed" equal "$(report_calls all.data _start)" 0
 check "the summary counts functions" grep -qi 'function' <(said all.data)
 check "the summary says how to open it" grep -q 'uftrace .*all.data' <(said all.data)

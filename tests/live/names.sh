@@ -54,9 +54,9 @@ if program v0; then
 	check "... and none is shown mangled" equal "$(calls_of v0.data | grep -c ' _R')" 0
 	check "... and uftrace reads them" uftrace_accepts v0.data
 	record plain.data --no-syscalls -F v0::m::plain -- "$PROGRAMS/v0" > v0.out
-	check "-F takes such a name" equal "$(calls_of plain.data | tr '\n' ';')" "1 v0::m::plain;"
+	check "-F takes such a name" equal "$(calls_of plain.data | grep -v core:: | tr '\n' ';')" "1 v0::m::plain;"
 	record plain.data --no-syscalls -A 'v0::m::plain@arg1/u32' -- "$PROGRAMS/v0" > v0.out
-	check "-A takes it" grep -q 'v0::m::plain(2);' <(replay plain.data)
+	check "-A takes it" grep -q 'v0::m::plain(2)' <(replay plain.data)
 fi
 
 # Two libraries of one file name, each with functions of its own.
@@ -76,7 +76,7 @@ int main(void)
 }
 C
 gcc -o two two.c -ldl
-record two.data --no-syscalls --functions='*@libsame*' --dear -- ./two
+record two.data --no-syscalls --functions='*@libsame*' -- ./two
 check "two libraries of one file name: each function has its own name" has two.data from_a from_b also_b
 
 # Calls of libraries without a stub are not seen, and that is said.
@@ -117,13 +117,13 @@ C
 folder=$'evil\n\033[31m\xff' && mkdir "$folder" && gcc -O1 -o evil evil.c &&
 	LC_ALL=C sed $'s/zzzzzzzzzzzz/z\033[1mz\xc2\x9b7mzz/g; s/yyyyyyyyyyyy/y\xffy\xe2\x80\xaeyy\x9b3\xc3\xa9/g' evil > "$folder/evil" &&
 	chmod 755 "$folder/evil"
-"$RECORDER" --list --dear -- "$folder/evil" > list.txt 2>&1
-record evil.data --no-syscalls --dear -v --srcline -L nothing -- "$folder/evil"
+"$RECORDER" --list -- "$folder/evil" > list.txt 2>&1
+record evil.data --no-syscalls -v --srcline -L nothing -- "$folder/evil"
 no_control() { ! LC_ALL=C grep -aP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae|[\xfe\xff]' "$1"; }
 check "--list shows no name that a terminal obeys" no_control list.txt
 check "... but what it is" grep -qF 'y\xffy\xe2\x80\xaeyy\x9b3'$'\xc3\xa9' list.txt
 check "... and of which file" grep -qF 'evil\n\x1b[31m\xff/evil' list.txt
 check "no message has one" no_control evil.data.err
 check "... though there are some of the file" grep -qF 'evil\n\x1b[31m\xff/evil' evil.data.err
-record evil.data --no-syscalls --dear -- "$folder/evil"
+record evil.data --no-syscalls -- "$folder/evil"
 check "uftrace reads the recording" equal "$(calls_of evil.data | wc -l)" 3

@@ -34,8 +34,7 @@ done
 # A jump to a function is a call of it too, and both end.
 counted tail tail
 
-# What -O2 makes of a function may be so small that its probe is left out, until it is asked for.
-with=(--dear)
+# What -O2 makes of a function may be so small that its probe takes longer than it does.
 for p in nested.O2 throw.O2; do
 	counted "$p" "$p"
 	rm -rf ./*.data

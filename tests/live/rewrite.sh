@@ -36,7 +36,7 @@ as_plain() {
 	while [ "$1" != -- ]; do options+=("$1"); shift; done; shift
 	with="$2$3, ${options[*]:-as is best}"
 	sh rounds.sh "$@" > plain.out 2>&1
-	record "$name.data" --dear "${options[@]}" -- sh rounds.sh "$@" > "$name.out" 2>&1
+	record "$name.data" "${options[@]}" -- sh rounds.sh "$@" > "$name.out" 2>&1
 	check "$with: $1 rounds as without recorder" diff plain.out "$name.out"
 	[ "$2" = strip ] && return
 	check "$with: every call of both, by its name" truth "$name.data" plain.out
@@ -57,7 +57,7 @@ by_tracefs() {
 	sh rounds.sh 6 cp > plain.out 2>&1
 	rm -rf tracefs.data
 	unshare -m sh -c '[ -e /sys/kernel/tracing/uprobe_events ] || mount -t tracefs tracefs /sys/kernel/tracing || exit 77
-		exec "$0" -o tracefs.data --no-feature uprobe-session,uprobe-multi --dear -- sh rounds.sh 6 cp' \
+		exec "$0" -o tracefs.data --no-feature uprobe-session,uprobe-multi -- sh rounds.sh 6 cp' \
 		"$RECORDER" > tracefs.out 2> tracefs.err
 	[ $? = 77 ] && { skip "cp, by tracefs" "tracefs cannot be mounted"; return; }
 	check "cp, by tracefs: 6 rounds as without recorder" diff plain.out tracefs.out
@@ -79,7 +79,7 @@ done
 SH
 bare() {
 	sh bare.sh > plain.out
-	record bare.data --dear -- sh bare.sh > bare.out 2>&1
+	record bare.data -- sh bare.sh > bare.out 2>&1
 	diff plain.out bare.out
 }
 
@@ -135,13 +135,13 @@ cp red q
 for i in 1 2 3; do ./q; echo "status $?"; cp red q; ./q; touch q; chmod +x q; ./q; done
 SH
 sh same.sh > plain.out
-record same.data --dear -- sh same.sh > same.out
+record same.data -- sh same.sh > same.out
 check "the same content again" diff plain.out same.out
 check "the same content again: every call" truth same.data plain.out
 
 # Code that is copied to memory of no file takes the breakpoints along; that is what the program dies of.
 if program moves; then
-	record moves.data --dear -- "$PROGRAMS/moves" > moves.out
+	record moves.data -- "$PROGRAMS/moves" > moves.out
 	check "a program that copies its own code: what it died of is said" \
 		equal "$? $(said moves.data | grep -c 'SIGTRAP.*copy of its own code')" "133 1"
 	record moves.data --no-functions -- "$PROGRAMS/moves" > moves.out

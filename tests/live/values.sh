@@ -16,29 +16,29 @@ alike() { diff <(tree pg.data) <(tree "$1"); }
 if program reals.pg "as uftrace shows them"; then
 	uf record --no-event -d pg.data -A "$args" -R "$results" "$PROGRAMS/reals.pg" > /dev/null
 	check "uftrace shows what the -pg build has" grep -q 'half(0.100000, 0.100000) = 0.150000;' <(tree pg.data)
-	record plain.data --no-syscalls --dear -A "$args" -R "$results" -- "$reals"
+	record plain.data --no-syscalls -A "$args" -R "$results" -- "$reals"
 	check "every kind is shown as uftrace shows it" alike plain.data
-	record pairs.data --no-syscalls --dear --no-feature uprobe-session -A "$args" -R "$results" -- "$reals"
+	record pairs.data --no-syscalls --no-feature uprobe-session -A "$args" -R "$results" -- "$reals"
 	check "the same without sessions" alike pairs.data
 	# Single perf events take their time to go: one function is enough.
 	record perf.data --no-syscalls --functions=half --no-feature uprobe-session,uprobe-multi -A "$args" \
 		-R "$results" -- "$reals"
 	halves() { replay "$1" | grep -ao 'half(.*;'; }
 	check "numbers without multi links" diff <(halves pg.data) <(halves perf.data)
-	record raw --format raw --no-syscalls --dear -A "$args" -R "$results" -- "$reals"
+	record raw --format raw --no-syscalls -A "$args" -R "$results" -- "$reals"
 	"$RECORDER" -o replayed.data --replay raw/recording.raw 2> replayed.err
 	check "a raw recording brings them along" alike replayed.data
 fi
 
 # Where uftrace itself is wrong (its -pg build loses the first vector register), or has no word for it.
-record more.data --no-syscalls --dear \
+record more.data --no-syscalls \
 	-A 'ten@fparg9,fparg10,fparg1%xmm7;precise@fparg1/80;mixed@fparg1/32%XMM1;scale@fparg1' -R 'mixed@retval/f' -- "$reals"
 tree more.data > more.txt
 check "the ninth is on the stack, others where they are said to be" grep -q ' ten(9.000000, 10.000000, 8.000000);' more.txt
 check "a long double is on the stack" grep -q ' precise(0.100000);' more.txt
 check "a vector register by name" grep -q ' mixed(7.750000) = 126.500000;' more.txt
 check "a method is not meant by its last name alone" equal "$(grep -c 'scale(4' more.txt)" 0
-record bytes.data --no-syscalls --dear -A 'pair@arg1/t16:Pair;block@arg2/t40%stack+1' -- "$reals"
+record bytes.data --no-syscalls -A 'pair@arg1/t16:Pair;block@arg2/t40%stack+1' -- "$reals"
 bytes() {
 	uf dump --no-pager -d bytes.data |
 		sed -n "/\[entry\] $1(/,/\[exit/s/^\t\(.*[0-9a-f]\) *$/\1/p" | tr -s ' \n' ' '
@@ -70,7 +70,7 @@ record libcxx.data --no-syscalls --no-libcall -A other@arg1/S -- "$reals" libcxx
 check "strings of libc++" equal "$(calls libcxx.data other)" \
 	"$(printf '%s\n' 'other("a long string of libc++, in memory of its own"s);' 'other("short"s);')"
 
-record nan.data --no-syscalls --dear --no-feature vector-registers -A 'twice@fparg1;ten@fparg9' \
+record nan.data --no-syscalls --no-feature vector-registers -A 'twice@fparg1;ten@fparg9' \
 	-R twice@retval/f -- "$reals"
 check "what cannot be read is no number" equal "$(tree nan.data | grep -c 'twice(nan) = nan;')" 11
 check "what is on the stack needs no registers" grep -q ' ten(9.000000);' <(tree nan.data)
@@ -79,7 +79,7 @@ check "uftrace accepts it" uftrace_accepts plain.data
 
 # Read while the task gives its CPU away, to threads that meet the same probe on it: no number is another's, with filters, too.
 crowd() {
-	record crowded.data --no-syscalls --dear "$@" -A twice@fparg1 -R twice@retval/f64 -- taskset -c 0 "$PROGRAMS/crowded" 16 200 > crowded.out
+	record crowded.data --no-syscalls "$@" -A twice@fparg1 -R twice@retval/f64 -- taskset -c 0 "$PROGRAMS/crowded" 16 200 > crowded.out
 	equal "$(cat crowded.out)" 40803200 || return
 	command uftrace replay -d crowded.data -f tid --no-merge |
 		sed -nE 's/^ *\[ *([0-9]+)\] \| *twice\(([0-9.]+)\) \{.*/\1 in \2/p; s/^ *\[ *([0-9]+)\] \| *\} = ([0-9.]+); .*twice.*/\1 out \2/p' |

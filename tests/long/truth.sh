@@ -54,7 +54,7 @@ as_counted=(LD_LIBRARY_PATH=/usr/lib/debug "$(valgrind -q --tool=none env | grep
 compare() {
 	local name=$1 path=$2 input=$3; shift 3
 	counted "$input" "$path" "$@" > plain.out
-	(export "${as_counted[@]}"; record "$name.data" --dear --no-syscalls --no-libcall -- "$path" "$@" < "$input" > traced.out)
+	(export "${as_counted[@]}"; record "$name.data" --no-syscalls --no-libcall -- "$path" "$@" < "$input" > traced.out)
 	check "$name: ends well" equal $? 0
 	check "$name: says what it says untraced" cmp plain.out traced.out
 	check "$name: every function as often as callgrind counts it" same_counts "$path" "$name.data"
@@ -148,7 +148,7 @@ fi
 
 # C++: exceptions through frames with destructors, rethrown, across threads. callgrind miscounts what an exception leaves, so
 # the program counts itself.
-record throw.data --dear --no-syscalls --no-libcall -- "$PROGRAMS/throw" > throw.out
+record throw.data --no-syscalls --no-libcall -- "$PROGRAMS/throw" > throw.out
 check "throw: every function as often as it counts it" truth throw.data throw.out
 grep '^calls ' throw.out | awk '{ print $3, $2 }' > want
 sound throw
@@ -157,7 +157,7 @@ rm -rf throw.data
 # C++ and threads: each counts into the same table, so what is compared is one run.
 if built pbzip2; then
 	for ((i = 0; i < 200000; i++)); do echo "line $i $((i * i % 977))"; done > text
-	COUNTS=$scratch/hooks record pbzip2.data --dear --no-syscalls --no-libcall -- "$bin/pbzip2" -p3 -b1 -c text > text.bz2
+	COUNTS=$scratch/hooks record pbzip2.data --no-syscalls --no-libcall -- "$bin/pbzip2" -p3 -b1 -c text > text.bz2
 	check "pbzip2: ends well" equal $? 0
 	check "pbzip2: what it packs is what it was given" cmp text <(bzip2 -dc text.bz2)
 	check "pbzip2: every function as often as it was entered" same_as_hooks pbzip2
@@ -167,7 +167,7 @@ fi
 
 cli() { redis-cli -s "$scratch/redis.sock" "$@"; }
 serve_redis() {
-	COUNTS=$scratch/hooks record redis.data --dear --no-syscalls --no-libcall -- \
+	COUNTS=$scratch/hooks record redis.data --no-syscalls --no-libcall -- \
 		"$bin/redis" --port 0 --unixsocket "$scratch/redis.sock" --save '' --io-threads 1 > redis.out
 }
 redis_commands() {
