@@ -14,6 +14,7 @@
 #include "returns.bpf.h"
 
 const volatile __u32 returns_when;
+const volatile __u32 returns_user = RETURNS_ANYBODY;
 const volatile bool cuda_wanted;
 volatile __u64 returns_epoch = 1;
 volatile bool returns_rest;		/* none is probed for now: src/source/grace.c */
@@ -78,10 +79,20 @@ static __always_inline void count_unseen(void)
 		__sync_fetch_and_add(&returns_unseen, 1);
 }
 
+/* A program that is run as its owner: from then on it has other ids than who runs it. */
+static __always_inline bool is_of(__u32 user)
+{
+	const struct cred *cred = BPF_CORE_READ(bpf_get_current_task_btf(), cred);
+
+	return BPF_CORE_READ(cred, uid.val) == user && BPF_CORE_READ(cred, euid.val) == user;
+}
+
 __noinline int returns_exec(void)
 {
 	struct process_state none = {}, *p;
 	__u32 pid = my_pid();
+
+	none.is_forbidden = returns_user != RETURNS_ANYBODY && !is_of(returns_user);
 
 	count_unseen();
 	bpf_map_update_elem(&processes, &pid, &none, BPF_ANY);

@@ -9,6 +9,12 @@
 
 extern const volatile __u32 returns_when;	/* enum returns_when */
 
+/*
+ * Set before the load: the user whose processes the agent may write to, RETURNS_ANYBODY: all of them. Who throws with a return
+ * probe open has to be written to.
+ */
+extern const volatile __u32 returns_user;
+
 /* Set before the load: a CUDA driver that is mapped is to be looked at. */
 extern const volatile bool cuda_wanted;
 

@@ -35,6 +35,7 @@ enum kernel_feature {
 	HAVE_UPROBE_TRACEFS,	/* many probes under one event of tracefs, the fallback of 6.1 */
 	HAVE_UPROBE_SLEEPABLE,	/* sleepable uprobe programs with bpf_copy_from_user_task: gates and unwinding */
 	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */
+	HAVE_WRITE_OTHERS,	/* process_vm_writev() into another user's process that is no descendant: Yama, SELinux, capabilities */
 	HAVE_FILE_LEASE,	/* who opens a file for writing can be made to wait */
 	HAVE_PRIVATE_LIBRARIES,	/* copies of libraries can be mounted for the command alone */
 	HAVE_NOP5_FORK_SAFE,	/* a nop5 site that was rewritten does not kill a forked child */
@@ -64,6 +65,9 @@ int  kernel_doctor(FILE *to, kernel_load_fn load, const struct config *cfg);
 const char *kernel_obstacle(const char **hint);
 /* The same when a load of the programs has failed: what is found by reading the kernel's types, too. */
 const char *kernel_obstacle_to_load(void);
+
+/* Has recorder the right to look into, and to write to, whatever user's process? */
+bool kernel_may_trace_all(void);
 
 /* Why there are none, where kernel_has(HAVE_UPROBE) says so. */
 const char *kernel_no_uprobes(void);

@@ -28,6 +28,8 @@ enum returns_when {
 	RETURNS_ALWAYS,
 };
 
+#define RETURNS_ANYBODY	0xffffffffu	/* no user's number: uid -1 */
+
 /* May the returns of a process be probed? */
 struct process_state {
 	__u32	returns_probed;

@@ -50,6 +50,8 @@ static const struct feature {
 		"no returns of functions in programs that unwind", probe_uprobe_sleepable },
 	[HAVE_WRITE_USER] = { "write-user", "4.8",
 		"programs that throw wait longer at each exception", probe_write_user },
+	[HAVE_WRITE_OTHERS] = { "write-others", "3.2",
+		"no returns of functions: who throws is written to", probe_write_others },
 	[HAVE_FILE_LEASE] = { "file-lease", "2.4",
 		"a program that is rewritten and run at once may die", probe_file_lease },
 	[HAVE_PRIVATE_LIBRARIES] = { "private-libraries", "5.15",
@@ -126,6 +128,11 @@ static bool has_cap(unsigned number)
 	if (syscall(SYS_capget, &header, data))
 		return false;
 	return data[number / 32].effective & 1u << number % 32;
+}
+
+bool kernel_may_trace_all(void)
+{
+	return has_cap(CAP_SYS_PTRACE);
 }
 
 static bool is_missing(const struct cap *c)

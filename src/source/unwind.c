@@ -68,6 +68,7 @@ static struct {
 	struct links	links;		/* the agent has copies */
 	struct bpf_program *begin, *end;
 	bool		is_off;		/* this kernel cannot */
+	bool		is_barred;	/* the agent could not write to who throws */
 	unsigned	forbids;	/* files that keep return probes away */
 	char	       *forbidding;	/* the first of them */
 	const volatile __u64 *failed;	/* BPF's unwind_failed */
@@ -210,7 +211,9 @@ static bool needs_agent(const struct config *cfg)
 static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	bpf->rodata->returns_when = cfg->returns;
+	bpf->rodata->returns_user = kernel_may_trace_all() ? RETURNS_ANYBODY : geteuid();
 	unwind.is_off = !wants_returns(cfg) || !unwind_possible();
+	unwind.is_barred = unwind.is_off && wants_returns(cfg) && !kernel_has(HAVE_WRITE_OTHERS);
 	bpf_program__set_autoload(bpf->progs.hijacked_tasks, needs_agent(cfg));
 	bpf_program__set_autoload(bpf->progs.returns_know, wants_probes(cfg));
 	if (unwind.is_off)
@@ -309,7 +312,10 @@ static void unwind_detach(void)
 
 static void unwind_summary(void)
 {
-	if (unwind.forbids)
+	if (unwind.is_barred)
+		say("returns are not probed: who throws would have to be written to, and this system does not let recorder "
+		    "(CAP_SYS_PTRACE, kernel.yama.ptrace_scope)");
+	else if (unwind.forbids)
 		say("returns are not probed where '%s'%s is mapped, which looks at return addresses (-v: why)",
 		    unwind.forbidding ?: "?", unwind.forbids > 1 ? " or another of its kind" : "");
 	free(TAKE(unwind.forbidding));
@@ -321,7 +327,7 @@ static void unwind_summary(void)
 bool unwind_possible(void)
 {
 #if defined(__x86_64__)
-	return !unwind.is_off && kernel_has(HAVE_UPROBE_SLEEPABLE) && kernel_has(HAVE_BPF_LOOP);
+	return !unwind.is_off && kernel_has(HAVE_UPROBE_SLEEPABLE) && kernel_has(HAVE_BPF_LOOP) && kernel_has(HAVE_WRITE_OTHERS);
 #else
 	return false;		/* the return address is in a register at the entry: where it is kept is not known */
 #endif

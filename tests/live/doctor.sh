@@ -49,6 +49,36 @@ bound_root() {
 }
 check "a root who may not become another has functions, too" bound_root
 
+# Who throws over probed frames is written to. Whom recorder may not write to, his returns are not probed.
+program throw && cp "$PROGRAMS/throw" "$scratch/throw" && "$scratch/throw" > "$scratch/want"
+throws_well() {
+	local status
+	"$@" -o out -- "$scratch/throw" > "$scratch/traced" 2> "$scratch/err"; status=$?
+	rm -rf out out.*
+	equal "$status $(cmp "$scratch/want" "$scratch/traced")" "0 " || { cat "$scratch/err"; return 1; }
+}
+check "root without CAP_SYS_PTRACE: another's program throws well" throws_well setpriv --bounding-set -sys_ptrace "$binary" -u nobody
+check "... and it is said why no return is probed" grep -q 'returns are not probed: .*CAP_SYS_PTRACE' "$scratch/err"
+# With CAP_CHECKPOINT_RESTORE the files that a process has mapped can be opened: returns are probed, of one's own processes.
+cp "$(command -v env)" "$scratch/asroot" && chmod 4755 "$scratch/asroot"
+least=("${nobody[@]}" --inh-caps +bpf,+perfmon,+checkpoint_restore --ambient-caps +bpf,+perfmon,+checkpoint_restore "$binary")
+throws_twice() {
+	local status differ calls
+	"${least[@]}" -o out -- \
+		sh -c '"$0/throw" > one && "$0/asroot" "$0/throw" > two' "$scratch" > /dev/null 2> "$scratch/err"; status=$?
+	differ=$(cmp "$scratch/want" one)$(cmp "$scratch/want" two)
+	calls=$(report_calls out main)
+	rm -rf out out.* one two
+	equal "$status $differ" "0 " && [ "$calls" -ge 2 ] || { echo "calls of main(): $calls"; cat "$scratch/err"; return 1; }
+}
+if ! "${least[@]}" --doctor | grep -qE '^ *(uprobe|uprobe-multi) +yes'; then
+	skip "who is run as root by another user throws well" "this kernel wants CAP_SYS_ADMIN for uprobes"
+elif "${nobody[@]}" test "$(findmnt -no OPTIONS -T "$scratch" | grep -c nosuid)" = 0; then
+	check "who is run as root by another user throws well" throws_twice
+else
+	skip "who is run as root by another user throws well" "there is no set-uid here"
+fi
+
 doctor() {
 	local text got f
 	text=$("$binary" --doctor); got=$?

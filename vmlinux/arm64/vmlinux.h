@@ -54,6 +54,19 @@ struct pid;
 
 struct css_set;
 
+typedef unsigned int __kernel_uid32_t;
+
+typedef __kernel_uid32_t uid_t;
+
+typedef struct {
+	uid_t val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+	kuid_t euid;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -67,6 +80,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
 	struct pid *thread_pid;
+	const struct cred *cred;
 	char comm[16];
 	struct fs_struct *fs;
 	struct files_struct *files;
