@@ -79,7 +79,7 @@ static __always_inline void count_unseen(void)
 		__sync_fetch_and_add(&returns_unseen, 1);
 }
 
-/* A program that is run as its owner: from then on it has other ids than who runs it. */
+/* Not where a set-uid program was run. */
 static __always_inline bool is_of(__u32 user)
 {
 	const struct cred *cred = BPF_CORE_READ(bpf_get_current_task_btf(), cred);
@@ -89,13 +89,11 @@ static __always_inline bool is_of(__u32 user)
 
 __noinline int returns_exec(void)
 {
-	struct process_state none = {}, *p;
+	struct process_state fresh = { .is_forbidden = returns_user != RETURNS_ANYBODY && !is_of(returns_user) }, *p;
 	__u32 pid = my_pid();
 
-	none.is_forbidden = returns_user != RETURNS_ANYBODY && !is_of(returns_user);
-
 	count_unseen();
-	bpf_map_update_elem(&processes, &pid, &none, BPF_ANY);
+	bpf_map_update_elem(&processes, &pid, &fresh, BPF_ANY);
 	p = my_process();
 	if (p)
 		decide(p, false);

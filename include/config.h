@@ -57,7 +57,7 @@ struct config {
 	bool	    gpu_times;		/* --gpu-times: CUPTI in the command times what its device does */
 	bool	    files;		/* what system calls do to files, what programs start with: when a format wants it */
 	bool	    libcalls;		/* PLT stubs; default on; --no-libcall */
-	bool	    no_dear;		/* leave out what is small, single-stepped and not named */
+	bool	    dear;		/* also what is tiny, single-stepped and not named; default on; --no-dear */
 	struct argspecs args;		/* -A, -R */
 	bool	    auto_args;		/* --auto-args: of every function whose types are known */
 	bool	    srcline;		/* --srcline */

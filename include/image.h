@@ -93,8 +93,8 @@ struct image {
 	uint8_t	     walker;		/* enum walker */
 	bool	     is_stripped;	/* no .symtab, nor a debug file's: names from .dynsym, the rest from .eh_frame */
 	char	    *debug_link;	/* file name of its debug file, of .gnu_debuglink; NULL: none told; not packed */
-	char	    *common_link;	/* with debug: the file that dwz(1) moved parts of it to and that was not read, as .gnu_debugaltlink has it; NULL: none; not packed */
-	char	     common_id[41];	/* its build-id; not packed */
+	char	    *common_link;	/* where parts of debug are that were not read (dwz), of .gnu_debugaltlink; NULL: none; not packed */
+	char	     common_id[41];	/* build-id of what lies there; not packed */
 	char	    *interp;		/* PT_INTERP; NULL: static */
 	char	    *needed;		/* the libraries it names (DT_NEEDED), a colon between them; NULL: none */
 	struct func *func;		/* by addr, ascending */

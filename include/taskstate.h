@@ -33,7 +33,7 @@ enum returns_when {
 /* May the returns of a process be probed? */
 struct process_state {
 	__u32	returns_probed;
-	__u32	is_forbidden;	/* a file that holds a walker nobody can guard is mapped */
+	__u32	is_forbidden;	/* a file that holds a walker nobody can guard is mapped, or it is not returns_user's */
 	__u32	unknown;	/* files mapped since its exec, or the last time it was asked for, that nobody has looked at */
 	__u32	mapped;		/* counts those */
 	__u32	is_wanted;	/* one of them is to be looked at, whatever that means for returns: a CUDA driver */

@@ -290,7 +290,7 @@ static struct config *usual_config(void)
 		free(cfg);
 		return NULL;
 	}
-	cfg->syscalls = cfg->functions = cfg->libcalls = cfg->follow = cfg->status = true;
+	cfg->syscalls = cfg->functions = cfg->libcalls = cfg->dear = cfg->follow = cfg->status = true;
 	config_want_syscalls(cfg);
 	cfg->cuda = CUDA_ALL;
 	cfg->string_bytes = 32;

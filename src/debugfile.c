@@ -94,7 +94,7 @@ int debugfile_read_whole(struct image_child *child, struct image **ret, const st
 
 		if (common < 0 || image_child_read_with(child, &whole, &all, depth))
 			continue;
-		detail("'%s' %s", place, whole->common_link ? "is not what is asked for" : "has the rest of the debug information");
+		detail("'%s' %s", place, whole->common_link ? "is of another, or of texts alone" : "has the rest of the debug information");
 		image_destroy(*ret);
 		*ret = whole;
 	}

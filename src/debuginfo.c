@@ -69,7 +69,7 @@ static void take_debug(struct image_child *child, const struct config *cfg, stru
 		warn("the debug information of '%s' is too much to read in time: some functions are shown without it%s",
 		     img->path, filter_names_places(cfg->filter) ? ", or left out by -L" : "");
 	if (told->common_link)
-		warn("some of the debug information of '%s' is in '%s' (dwz), which is not there: some functions are shown without it",
+		warn("some of the debug information of '%s' is in '%s' (dwz), which was not found, or cannot be used: some functions are shown without",
 		     img->path, told->common_link);
 	img->debug = TAKE(told->debug);
 	sift(img->debug, cfg, img);

@@ -103,7 +103,7 @@ static const struct opt opts[] = {
 	    "the source line of each function, from DWARF"),
 	OPT("returns", "", returns, set_returns, "WHEN", WHAT,
 	    "probe returns: auto, never, or always, though programs may die"),
-	OPT("no-dear", "", no_dear, set_true, NULL, WHAT,
+	OPT("no-dear", "", dear, set_false, NULL, WHAT,
 	    "not tiny functions whose probes are ten times slower"),
 	OPT("nop5", "", nop5, set_true, NULL, WHAT | RARE,
 	    "fastest probes, though the program's forks may crash"),

@@ -481,7 +481,7 @@ static void say_loss(const struct recording *r)
 static void say_late(const struct recording *r)
 {
 	if (r->counts.late)
-		say("came late, and stand behind later ones: %lu records", r->counts.late);
+		say("came late, and stand behind later ones: %lu record%s", r->counts.late, r->counts.late == 1 ? "" : "s");
 }
 
 /* From recorder's start to now, the CPU and the time alike: set-up and letting go cost, too. */
@@ -489,11 +489,13 @@ static void say_cost(const struct recording *r)
 {
 	struct rusage u;
 	double cpu, wall = (clock_now() - r->begun) / 1e9;
+	char costly[1024];
 
 	getrusage(RUSAGE_SELF, &u);
 	cpu = u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 	say("own cost: %.2f s of CPU in a run of %.2f s, set-up and end included, %ld MB", cpu, wall, u.ru_maxrss >> 10);
-	costly_say(&r->counts.costly, wall * 1e9);
+	if (costly_text(&r->counts.costly, wall * 1e9, costly, sizeof(costly)))
+		say("%s", costly);
 }
 
 /* How to read what a sink has written. */

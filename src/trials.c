@@ -290,8 +290,8 @@ bool probe_task_storage(void)
 }
 
 /*
- * Before 7 (until 4a98c2efa613) storage is given on a CPU to one at a time, and who would have to wait is refused: where another was preempted
- * there, or sleeps for memory. To read the kernel's types takes long, so that is left to those that may not be so.
+ * Before 7 (until 4a98c2efa613) storage is given on a CPU to one at a time, and who would have to wait is refused: where
+ * another was preempted there, or sleeps for memory. To read the kernel's types takes long, so that is left to those that may not be so.
  */
 bool probe_storage_at_forks(void)
 {

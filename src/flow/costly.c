@@ -4,7 +4,6 @@
 #include "base.h"
 #include "flow/costly.h"
 #include "image.h"
-#include "log.h"
 #include "sitecost.h"
 
 #define SHARE	10		/* of the run: what is less is not spoken of */
@@ -50,21 +49,23 @@ void costly_take(struct costly *to, const struct func *f, const struct cost *cos
 	to->count = MIN(to->count + 1, (unsigned)COSTLY_TOP);
 }
 
-void costly_say(const struct costly *c, uint64_t run_ns)
+bool costly_text(const struct costly *c, uint64_t run_ns, char *to, size_t size)
 {
-	char text[COSTLY_TOP * 128] = "";
 	bool has_small = false;
 	size_t len = 0;
 
 	if (c->ns <= run_ns / SHARE)
-		return;
-	for (unsigned i = 0; i < c->count; i++) {
+		return false;
+	len += snprintf(to, size, "probes cost some %.2f s of it, most:", c->ns / 1e9);
+	for (unsigned i = 0; i < c->count && len < size; i++) {
 		const struct costly_func *f = &c->func[i];
 
 		has_small |= f->is_small;
-		len += snprintf(text + len, sizeof(text) - len, "%s%s %.2f s (%lu calls)", i ? ", " : "", f->name,
-				f->cost.ns / 1e9, f->cost.calls);
+		len += snprintf(to + len, size - len, "%s %s %.2f s (%lu calls)", i ? "," : "", f->name, f->cost.ns / 1e9,
+				f->cost.calls);
 	}
-	say("probes cost some %.2f s of it, most: %s; -H FUNC leaves one out%s", c->ns / 1e9, text,
-	    has_small ? ", --no-dear those that are small and single-stepped" : "");
+	if (len < size)
+		snprintf(to + len, size - len, "; -H FUNC leaves one out%s",
+			 has_small ? ", --no-dear those that are small and single-stepped" : "");
+	return true;
 }

@@ -39,7 +39,7 @@ struct costly {
 /* Once more of one function, before or after others: @to keeps those that cost most. */
 void costly_take(struct costly *to, const struct func *f, const struct cost *cost);
 
-/* Names them, where all cost more than a tenth of @run_ns. */
-void costly_say(const struct costly *c, uint64_t run_ns);
+/* Names them, cut to @size. False, and @to is as it was: all cost no more than a tenth of @run_ns. */
+bool costly_text(const struct costly *c, uint64_t run_ns, char *to, size_t size);
 
 #endif

@@ -50,7 +50,7 @@ static bool has_crc(int fd, uint32_t want)
 	return at && crc == want;
 }
 
-bool debug_has_build_id(const struct elf *e, const char *want)
+static bool has_build_id(const struct elf *e, const char *want)
 {
 	struct image of = { 0 };
 
@@ -66,20 +66,25 @@ bool debug_has_build_id(const struct elf *e, const char *want)
 	return !strcmp(of.build_id, want);
 }
 
+static int open_sections(struct elf *e, int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	*e = (struct elf){ .fd = fd, .file_bytes = st.st_size };
+	return elf_open_sections(e);
+}
+
 /* A build-id tells more than the sum, and without reading hundreds of megabytes. */
 int debug_open(struct reader *r, struct elf *e)
 {
-	struct stat st;
+	int err = open_sections(e, r->files.debug);
 	bool is_it;
-	int err;
 
-	if (r->files.debug < 0 || fstat(r->files.debug, &st) < 0 || !S_ISREG(st.st_mode))
-		return -ENOENT;
-	*e = (struct elf){ .fd = r->files.debug, .file_bytes = st.st_size };
-	err = elf_open_sections(e);
 	if (err)
 		return err;
-	is_it = *r->img->build_id ? debug_has_build_id(e, r->img->build_id) :
+	is_it = *r->img->build_id ? has_build_id(e, r->img->build_id) :
 				    r->img->debug_link && has_crc(r->files.debug, r->link_crc);
 	return is_it ? 0 : -ENOENT;
 }
@@ -88,25 +93,24 @@ int debug_open(struct reader *r, struct elf *e)
 bool common_read(struct reader *r, const struct elf *e)
 {
 	const Elf64_Shdr *sec = elf_section(e, ".gnu_debugaltlink");
-	struct elf common = { .fd = r->files.common };
+	struct elf common = { .fd = -1 };
 	struct image *img = r->img;
 	struct piece p = { 0 };
-	struct stat st;
 	bool is_it;
 
 	if (sec && sec->sh_size < LINK_MAX_BYTES && !elf_read_section(e, sec, &p)) {
 		size_t len = strlen((char *)p.data);
 
-		if (len && len < p.len && p.len - len - 1 <= BUILD_ID_MAX)
+		if (len && len + 1 < p.len && p.len - len - 1 <= BUILD_ID_MAX)
 			img->common_link = strdup((char *)p.data);
 		for (size_t i = len + 1; img->common_link && i < p.len; i++)
 			snprintf(img->common_id + 2 * (i - len - 1), 3, "%02x", p.data[i]);
 	}
 	piece_free(&p);
-	if (!img->common_link || common.fd < 0 || fstat(common.fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!img->common_link)
 		return false;
-	common.file_bytes = st.st_size;
-	is_it = !elf_open_sections(&common) && debug_has_build_id(&common, img->common_id);
+	is_it = !open_sections(&common, r->files.common) && has_build_id(&common, img->common_id) &&
+		elf_section(&common, ".debug_info");		/* libdw refuses one of texts alone */
 	elf_close(&common);
 	return is_it;
 }

@@ -99,8 +99,6 @@ int symbols_table(struct reader *r, const struct elf *e, const Elf64_Shdr *sec, 
 void debug_link(struct reader *r);
 /* The file at reader.files.debug, its sections, after facts_read(). -ENOENT: there is none, or it is no debug file of this one. */
 int debug_open(struct reader *r, struct elf *e);
-/* The build-id of a debug file. */
-bool debug_has_build_id(const struct elf *e, const char *want);
 int debug_read(struct reader *r);		/* symbols that were taken out of the file; image.is_stripped says if there are any */
 int symbols_read(struct reader *r);		/* functions, and what imports and names tell of the image */
 int ehframe_read(struct reader *r);		/* functions and sizes that symbols do not tell; after symbols_sort() */

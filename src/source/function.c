@@ -41,7 +41,7 @@
 
 /* Why a function of a file is not probed. */
 enum left_out {
-	LEFT_DEAR,		/* single-stepped, too small to be worth it, and --no-dear was given */
+	LEFT_DEAR,		/* single-stepped, too small to be worth it: --no-dear */
 	LEFT_REFUSED,		/* the kernel refuses the site */
 	LEFT_NEVER,		/* must not be probed: _start and its like */
 	LEFT_LIBCALL,		/* --no-libcall */
@@ -201,7 +201,7 @@ static enum left_out left_out(const struct config *cfg, const struct func *f, co
 		return LEFT_SMALL;
 	if (c->class == SITE_REFUSED)
 		return LEFT_REFUSED;
-	if (c->class == SITE_DEAR && cfg->no_dear && !is_needed && !is_named && !c->args_named &&
+	if (c->class == SITE_DEAR && !cfg->dear && !is_needed && !is_named && !c->args_named &&
 	    (f->flags & (FUNC_TINY | FUNC_PLT)) == FUNC_TINY)
 		return LEFT_DEAR;
 	return LEFT_NOT;
@@ -712,7 +712,8 @@ static void function_summary(void)
 	    cheap + dear, tally.functions, tally.files, tally.files == 1 ? "" : "s", cheap, dear, tally.entry_only);
 	if (cheap + dear < tally.functions)
 		say("left out: %u the kernel refuses, %u never safe%s%s%s%s%s%s%s", tally.left[LEFT_REFUSED], tally.left[LEFT_NEVER],
-		    tally.left[LEFT_DEAR] ? ", --no-dear" : "", tally.left[LEFT_LIBCALL] ? ", library calls" : "", tally.left[LEFT_HIDDEN] ? ", --hide" : "",
+		    tally.left[LEFT_DEAR] ? ", --no-dear" : "", tally.left[LEFT_LIBCALL] ? ", library calls" : "",
+		    tally.left[LEFT_HIDDEN] ? ", --hide" : "",
 		    tally.left[LEFT_SMALL] ? ", --size-filter" : "", tally.left[LEFT_AWAY] ? ", --loc-filter" : "",
 		    tally.left[LEFT_FILTERED] ? ", --filter" : "",
 		    tally.left[LEFT_LINKER] ? ", the dynamic linker" : "");

@@ -61,3 +61,37 @@ chmod 755 broken
 record broken.data --no-syscalls --auto-args --srcline -- ./broken > broken.out
 check "a program whose debug information is noise runs" equal $? 0
 check "and is recorded" equal "$(replay broken.data -f none | grep -c 'x_nothing')" 6
+
+# What dwz moved to a file of several programs, as in Debian's debug packages: types, or nothing but texts, which libdw does not read.
+if command -v dwz > /dev/null && command -v gcc > /dev/null; then
+	cat > types.h <<-'C'
+		enum colour { RED, GREEN, BLUE_OF_THE_SKY }; struct point { int x, y; };
+		struct big { struct point place[10]; long weight; char name[20]; double measure; };
+		struct node { struct node *next, *before; struct big *big; enum colour colour; unsigned long long key; char *text; };
+	C
+	cat > first.c <<-'C'
+		#include TYPES
+		__attribute__((noipa)) int paint(enum colour c, const char *name, struct node *n) { return c + *name + n->key; }
+		int main(void) { struct node n = { .key = 3 }; return paint(GREEN, "wall", &n) != 'w' + 4; }
+	C
+	sed 's/^int main/int more(int n) { return n; }\n&/' first.c > second.c
+	echo 'enum colour { RED, GREEN }; struct node { struct node *next; enum colour colour; long key; };' | tee first.h > second.h
+	built() {
+		gcc -g -O1 -DTYPES="\"$1\"" -o first first.c && gcc -g -O1 -DTYPES="\"$2\"" -o second second.c &&
+			rm -f common && dwz -m common -M "$PWD/common" first second
+	}
+	painted() { record dwz.data --no-syscalls --auto-args -- ./first; equal "$?" 0; }
+	unused() { grep -q "warning: .*'$PWD/common' (dwz), which was not found, or cannot be used" <(said dwz.data); }
+	built types.h types.h
+	check "a program is recorded whose types lie in a common file" painted
+	check "... with arguments of those types" grep -q 'paint(GREEN, "wall", ' <(replay dwz.data)
+	mv common gone
+	check "... and where that is not there" painted
+	check "... which is said" unused
+	built first.h second.h		# no type is declared in both at the same place
+	check "dwz may move nothing but texts" equal "$(readelf -SW common | grep -oE 'debug_(str|info)' | xargs)" debug_str
+	check "a program is recorded whose texts lie in a common file" painted
+	check "... and it is said that they cannot be used" unused
+else
+	skip "arguments of types that lie in a common file" "there is no dwz, or no gcc"
+fi

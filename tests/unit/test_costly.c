@@ -4,7 +4,6 @@
 #include "base.h"
 #include "flow/costly.h"
 #include "image.h"
-#include "log.h"
 #include "sitecost.h"
 #include "test.h"
 
@@ -51,7 +50,23 @@ TEST(a_name_that_is_too_long_is_cut)
 	name[sizeof(name) - 1] = '\0';
 	costly_take(&top, &(struct func){ .name = name }, &(struct cost){ 1, 1 });
 	CHECK_INT(strlen(top.func[0].name), sizeof(top.func[0].name) - 1);
-	for (int i = 0; i < 8; i++)
-		costly_take(&top, &(struct func){ .name = name }, &(struct cost){ UINT64_MAX, 1 + i });
-	costly_say(&top, 1);
+}
+
+TEST(what_costs_more_than_a_tenth_of_the_run_is_named)
+{
+	static const struct func tiny = { .name = "tiny", .flags = FUNC_TINY };
+	struct costly top = { 0 };
+	char text[200] = "", cut[8];
+
+	costly_take(&top, &cheap, &(struct cost){ 7, 400000000 });
+	CHECK(!costly_text(&top, 4000000000, text, sizeof(text)));
+	CHECK_STR(text, "");
+	CHECK(costly_text(&top, 3999999990, text, sizeof(text)));
+	CHECK_STR(text, "probes cost some 0.40 s of it, most: cheap 0.40 s (7 calls); -H FUNC leaves one out");
+	costly_take(&top, &tiny, &(struct cost){ 9, 1000000000 });
+	CHECK(costly_text(&top, 1, text, sizeof(text)));
+	CHECK_STR(text, "probes cost some 1.40 s of it, most: tiny 1.00 s (9 calls), cheap 0.40 s (7 calls); "
+		  "-H FUNC leaves one out, --no-dear those that are small and single-stepped");
+	CHECK(costly_text(&top, 1, cut, sizeof(cut)));
+	CHECK_STR(cut, "probes ");
 }

@@ -220,8 +220,9 @@ static void build_common(const char *compile)
 {
 	need("dwz");
 	write_file(in_dir("types.c"), types_c, strlen(types_c));
-	CHECK(run("cd '%s' && %s -fno-inline -Wl,--build-id -o types types.c && sed 's/F void none/int more(int m) { return m; } &/' types.c > more.c &&"
-		  "%s -fno-inline -Wl,--build-id -o more more.c && dwz -m common -M '%s/common' types more", dir, compile, compile, dir));
+	CHECK(run("cd '%s' && sed 's/F void none/int more(int m) { return m; } &/' types.c > more.c &&"
+		  "%s -fno-inline -Wl,--build-id -o types types.c && %s -fno-inline -Wl,--build-id -o more more.c &&"
+		  "dwz -m common -M '%s/common' types more", dir, compile, compile, dir));
 }
 
 static struct image *read_common(struct image_child *c, const char *common)
@@ -268,9 +269,11 @@ TEST(what_dwz_moved_is_not_read_from_another_file)
 {
 	SCRATCH;
 	__cleanup(image_child_stopp) struct image_child *c = NULL;
+	__cleanup(image_destroyp) struct image *img = NULL, *told = NULL;
+	const struct debug_func *f;
 	struct stat st;
 
-	build_common("gcc -w -g -O1");
+	build_common("gcc -w -g -O0");
 	CHECK_INT(image_child_start(&c), 0);
 	CHECK(run("cd '%s' && cp common whole && objcopy --remove-section .note.gnu.build-id whole noid", dir));
 	CHECK_INT(stat(in_dir("whole"), &st), 0);
@@ -282,10 +285,17 @@ TEST(what_dwz_moved_is_not_read_from_another_file)
 		CHECK_STR(img->common_link ?: "it was read", in_dir("common"));
 	}
 	for (int i = 0; i < 3; i++) {
-		__cleanup(image_destroyp) struct image *img = read_common(c, i == 0 ? in_dir("noid") : i == 1 ? in_dir("types") : "/dev/zero");
+		const char *other = i == 0 ? in_dir("noid") : i == 1 ? in_dir("types") : "/dev/zero";
+		__cleanup(image_destroyp) struct image *img = read_common(c, other);
 
 		CHECK(img->common_link);
 	}
+	/* A link without a build-id is none: any file without one would do. */
+	CHECK(run("cd '%s' && printf 'common\\0' > link && objcopy --update-section .gnu_debugaltlink=link types", dir));
+	img = read_image(in_dir("types"));
+	told = read_common(c, in_dir("noid"));
+	f = debug_of(told, img, "named");
+	CHECK(!told->common_link && (!f || !strstr(debug_at(told->debug, f->args), "e:color")));
 }
 
 TEST(hostile_common_files_cost_the_debug_information_at_most)

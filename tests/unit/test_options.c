@@ -70,7 +70,7 @@ TEST(usual_options_record_everything)
 	struct config *cfg = parsed("true");
 
 	CHECK(cfg->syscalls && cfg->functions && cfg->libcalls && cfg->follow);
-	CHECK(!cfg->no_dear && !cfg->nop5 && !cfg->strict && !cfg->as_root && !cfg->raw && !cfg->dry_run);
+	CHECK(cfg->dear && !cfg->nop5 && !cfg->strict && !cfg->as_root && !cfg->raw && !cfg->dry_run);
 	CHECK_INT(cfg->string_bytes, 32);
 	CHECK_INT(cfg->sink_count, 1);
 	CHECK(cfg->sink[0] == sinks[0]);
@@ -141,7 +141,7 @@ TEST(switches_are_switched)
 {
 	struct config *cfg = parsed("--no-functions --no-libcall --no-dear --nop5 --strict --dry-run --as-root true");
 
-	CHECK(!cfg->functions && !cfg->libcalls && cfg->no_dear && cfg->nop5 && cfg->strict && cfg->dry_run && cfg->as_root);
+	CHECK(!cfg->functions && !cfg->libcalls && !cfg->dear && cfg->nop5 && cfg->strict && cfg->dry_run && cfg->as_root);
 	CHECK(parsed("--no-functions --functions true")->functions);
 	CHECK(parsed("--doctor")->doctor);
 	CHECK_INT(parsed("--simulate-drops 7 true")->lose_one_in, 7);
