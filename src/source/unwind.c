@@ -208,12 +208,18 @@ static bool needs_agent(const struct config *cfg)
 	return wants_probes(cfg) && kernel_has(HAVE_UPROBE_SLEEPABLE);
 }
 
+/* Can who throws be written to? Without sessions a file's returns are probed whoever runs it, so all must be ours to write to. */
+static bool may_write(void)
+{
+	return kernel_has(HAVE_WRITE_OTHERS) && (kernel_has(HAVE_UPROBE_SESSION) || kernel_may_trace_all());
+}
+
 static int unwind_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	bpf->rodata->returns_when = cfg->returns;
 	bpf->rodata->returns_user = kernel_may_trace_all() ? RETURNS_ANYBODY : geteuid();
 	unwind.is_off = !wants_returns(cfg) || !unwind_possible();
-	unwind.is_barred = unwind.is_off && wants_returns(cfg) && !kernel_has(HAVE_WRITE_OTHERS);
+	unwind.is_barred = unwind.is_off && wants_returns(cfg) && !may_write();
 	bpf_program__set_autoload(bpf->progs.hijacked_tasks, needs_agent(cfg));
 	bpf_program__set_autoload(bpf->progs.returns_know, wants_probes(cfg));
 	if (unwind.is_off)
@@ -327,7 +333,7 @@ static void unwind_summary(void)
 bool unwind_possible(void)
 {
 #if defined(__x86_64__)
-	return !unwind.is_off && kernel_has(HAVE_UPROBE_SLEEPABLE) && kernel_has(HAVE_BPF_LOOP) && kernel_has(HAVE_WRITE_OTHERS);
+	return !unwind.is_off && kernel_has(HAVE_UPROBE_SLEEPABLE) && kernel_has(HAVE_BPF_LOOP) && may_write();
 #else
 	return false;		/* the return address is in a register at the entry: where it is kept is not known */
 #endif

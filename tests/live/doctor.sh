@@ -64,7 +64,7 @@ cp "$(command -v env)" "$scratch/asroot" && chmod 4755 "$scratch/asroot"
 least=("${nobody[@]}" --inh-caps +bpf,+perfmon,+checkpoint_restore --ambient-caps +bpf,+perfmon,+checkpoint_restore "$binary")
 throws_twice() {
 	local status differ calls
-	"${least[@]}" -o out -- \
+	"${least[@]}" "$@" -o out -- \
 		sh -c '"$0/throw" > one && "$0/asroot" "$0/throw" > two' "$scratch" > /dev/null 2> "$scratch/err"; status=$?
 	differ=$(cmp "$scratch/want" one)$(cmp "$scratch/want" two)
 	calls=$(report_calls out main)
@@ -75,6 +75,7 @@ if ! "${least[@]}" --doctor | grep -qE '^ *(uprobe|uprobe-multi) +yes'; then
 	skip "who is run as root by another user throws well" "this kernel wants CAP_SYS_ADMIN for uprobes"
 elif "${nobody[@]}" test "$(findmnt -no OPTIONS -T "$scratch" | grep -c nosuid)" = 0; then
 	check "who is run as root by another user throws well" throws_twice
+	check "... also where a file's returns are probed whoever runs it" throws_twice --no-feature uprobe-session
 else
 	skip "who is run as root by another user throws well" "there is no set-uid here"
 fi
