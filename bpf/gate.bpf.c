@@ -27,6 +27,7 @@
 #include "recorder.bpf.h"
 #include "gate.h"
 #include "heirs.bpf.h"
+#include "kernelcall.bpf.h"
 #include "number.bpf.h"
 #include "point.bpf.h"
 #include "returns.bpf.h"
@@ -521,24 +522,29 @@ __noinline int gate_forked(void)
 	return 0;
 }
 
-/*
- * The dynamic linker's first instruction, which is the first that a program
- * exec'd runs at all: the last place to wait until its file is probed, for what
- * did not pass the other gate.
- */
-UPROBE_SLEEPABLE(exec_gate, ctx)
+/* Nothing of the program has run yet: wait until its file is probed. */
+static __noinline int meet_program(__u64 sp)
 {
 	struct gate_slot *s;
 	__u32 at;
 
 	if (!my_task() || is_known_file())
 		return 0;
-	at = gate_exec_open ? gate_take(GATE_EXEC, user_sp(ctx)) : GATE_SLOTS;
+	at = gate_exec_open ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
 	s = bpf_map_lookup_elem(&gate_slots, &at);
 	__sync_fetch_and_add(&gate_execs, 1);
 	if (!s || !is_answer(ask_control(at, GATE_EXECED)))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
+}
+
+/*
+ * The dynamic linker's first instruction, which is the first that a program
+ * exec'd runs at all: the last place to wait, for what did not pass the other gate.
+ */
+UPROBE_SLEEPABLE(exec_gate, ctx)
+{
+	return meet_program(user_sp(ctx));
 }
 
 /* Set before the load: every file that is mapped is seen; else it must be asked for each time. */
@@ -576,11 +582,10 @@ int gate_settle(struct gate_answer *a)
 }
 
 /*
- * The dynamic linker's _dl_debug_state(), which it calls for debuggers when it has
- * mapped libraries, before anything of them runs: the place to look at them. What
+ * Files were mapped, and nothing of them has run yet: wait until they were looked at. What
  * has return probes open already and may have no more gets the truth back.
  */
-UPROBE_SLEEPABLE(maps_gate, ctx)
+static __noinline int meet_maps(__u64 sp)
 {
 	struct gate_slot *s;
 	__u32 at, known;
@@ -594,11 +599,11 @@ UPROBE_SLEEPABLE(maps_gate, ctx)
 	known = returns_known();
 	if (known == RETURNS_MAY && maps_are_seen)
 		return 0;
-	if ((known != RETURNS_MAY_NOT || wanted) && ask_for_returns(user_sp(ctx)))
+	if ((known != RETURNS_MAY_NOT || wanted) && ask_for_returns(sp))
 		return 0;
 	if (returns_when != RETURNS_AUTO)
 		return 0;
-	at = begin_walk(user_sp(ctx));
+	at = begin_walk(sp);
 	s = bpf_map_lookup_elem(&gate_slots, &at);
 	if (!s)
 		return 0;
@@ -606,6 +611,103 @@ UPROBE_SLEEPABLE(maps_gate, ctx)
 	return end_walk(at, &unwind_restored);
 }
 
+/* The dynamic linker's _dl_debug_state(), which it calls for debuggers when it has mapped libraries. */
+UPROBE_SLEEPABLE(maps_gate, ctx)
+{
+	return meet_maps(user_sp(ctx));
+}
+
+/*
+ * Where the kernel runs something of ours in a task on its way back to its program, it waits there: no file has
+ * a breakpoint for it, and every exec and every mapping comes by, whatever made it.
+ */
+#define WORK_TRIES	16
+
+struct gate_work {
+	struct bpf_task_work work;
+	__u64	ip;			/* where the task goes on */
+	__u32	is_taken, pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GATE_EXEC_SLOTS);
+	__type(key, __u32);
+	__type(value, struct gate_work);
+} gate_works SEC(".maps");
+
+static __always_inline bool defer(task_work_fn fn)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	for (__u32 i = 0; i < WORK_TRIES; i++) {
+		__u32 at = (task->pid + i) % GATE_EXEC_SLOTS;
+		struct gate_work *w = bpf_map_lookup_elem(&gate_works, &at);
+
+		if (!w || __sync_val_compare_and_swap(&w->is_taken, 0, 1))
+			continue;
+		w->ip = PT_REGS_IP_CORE(own_regs());
+		if (!task_work_add(task, &w->work, &gate_works, fn))
+			return true;
+		w->is_taken = 0;
+	}
+	return false;
+}
+
+/* False: the task has run on since, or is just ending. */
+static __always_inline bool is_in_time(const struct gate_work *w, struct pt_regs *regs)
+{
+	return PT_REGS_IP_CORE(regs) == w->ip && !(bpf_get_current_task_btf()->flags & PF_EXITING);
+}
+
+static int exec_met(void *map, __u32 *key, void *value)
+{
+	struct pt_regs *regs = own_regs();
+	struct gate_work *w = value;
+
+	if (is_in_time(w, regs)) {
+		meet_program(PT_REGS_SP_CORE(regs));
+		meet_maps(PT_REGS_SP_CORE(regs));
+	} else {
+		__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	}
+	w->is_taken = 0;
+	return 0;
+}
+
+/* What was mapped too long ago to wait for it stays unknown, and counts as that: returns_unseen. */
+static int maps_met(void *map, __u32 *key, void *value)
+{
+	struct pt_regs *regs = own_regs();
+	struct gate_work *w = value;
+
+	if (is_in_time(w, regs))
+		meet_maps(PT_REGS_SP_CORE(regs));
+	w->is_taken = 0;
+	return 0;
+}
+
+SEC("?tracepoint/sched/sched_process_exec")
+int exec_work(void *ctx)
+{
+	if (my_task() && !defer(exec_met))
+		__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	return 1;
+}
+
+SEC("?tracepoint/syscalls/sys_exit_mmap")
+int maps_work(void *ctx)
+{
+	struct pt_regs *regs = own_regs();
+	__u64 arg[6];
+
+	if (!my_task())
+		return 1;
+	syscall_args(regs, arg);
+	if (maps_code(arg, PT_REGS_RC_CORE(regs)))
+		defer(maps_met);
+	return 1;
+}
 /* How many tasks may still have a trampoline on their stack: while there are any, the agent stays. */
 SEC("?iter/task")
 int hijacked_tasks(struct bpf_iter__task *ctx)

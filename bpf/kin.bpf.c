@@ -6,36 +6,16 @@
  */
 #include "filter.bpf.h"
 #include "heirs.bpf.h"
-#include "kernelcall.h"
+#include "kernelcall.bpf.h"
 #include "path.bpf.h"
 #include "point.bpf.h"
 #include "returns.bpf.h"
 
-#define PF_EXITING	 0x4
 #define PF_IO_WORKER	 0x10
 #define NR_IO_URING_ENTER 426	/* on every architecture */
 
 static const char ring_worker[] = "iou-";	/* how the names begin that they give themselves */
 #define PROC_SUPER_MAGIC 0x9fa0
-
-/* An asm operand: enum kernel_call. */
-#define CALL_KERNEL(operand)	".byte 0x85, 0x20, 0, 0\n\t.long " operand "\n\t"
-
-/* Held until it is released; NULL: there is none, or no longer. */
-static __always_inline struct task_struct *task_from_pid(__s32 pid)
-{
-	struct task_struct *task;
-
-	asm volatile("r1 = %1\n\t" CALL_KERNEL("%2") "%0 = r0"
-		     : "=r"(task) : "r"(pid), "i"(KERNEL_TASK_FROM_PID) : "r0", "r1", "r2", "r3", "r4", "r5", "memory");
-	return task;
-}
-
-static __always_inline void task_release(struct task_struct *task)
-{
-	asm volatile("r1 = %0\n\t" CALL_KERNEL("%1")
-		     :: "r"(task), "i"(KERNEL_TASK_RELEASE) : "r0", "r1", "r2", "r3", "r4", "r5", "memory");
-}
 
 int cgroup_forked(__u64 child);		/* cgroup.bpf.c */
 int file_cloned(bool is_process);	/* file.bpf.c */

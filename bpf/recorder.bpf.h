@@ -18,6 +18,7 @@
 #include "compat.bpf.h"
 #include "taskstate.h"
 
+#define PF_EXITING	0x4
 #define STRAYS_MAX	1024
 #define CPUS_MAX	1024	/* rings[] and lost[] are cut to the machine's CPUs before the load */
 

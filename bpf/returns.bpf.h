@@ -21,6 +21,15 @@ extern const volatile bool cuda_wanted;
 /* Moves on when the answer of any process has changed. */
 extern volatile __u64 returns_epoch;
 
+#define PROT_EXEC	4
+#define MAP_ANONYMOUS	0x20
+
+/* Has an mmap() of these arguments, which gave @ret, mapped a file with code? */
+static __always_inline bool maps_code(const __u64 arg[6], __s64 ret)
+{
+	return arg[2] & PROT_EXEC && !(arg[3] & MAP_ANONYMOUS) && (__u64)ret < -4095ull;
+}
+
 /* The current task's process has exec'd a file; what it has mapped follows. */
 int returns_exec(void);
 /* It has mapped a file with code, told as struct gate_file tells it. */

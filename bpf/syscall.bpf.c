@@ -10,13 +10,12 @@
 #include "held.bpf.h"
 #include "path.bpf.h"
 #include "point.bpf.h"
+#include "returns.bpf.h"
 #include "trigger.h"
 
 #define TEXT_ONE_MAX	4096	/* bytes of one text, its NUL included, at most: STRING_BYTES_MAX of config.h is less */
 #define TEXT_ROOM	REC_TEXT_MAX
 #define ALL_ARGS	0x3fu
-#define PROT_EXEC	4
-#define MAP_ANONYMOUS	0x20
 
 const volatile struct sys_plan plans[SYS_MAX];
 const volatile bool compat_wanted[SYS_MAX];
@@ -351,7 +350,7 @@ static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
 	__u64 arg[6];
 
 	syscall_args(regs, arg);
-	if (arg[2] & PROT_EXEC && !(arg[3] & MAP_ANONYMOUS) && (__u64)ret < -4095ull)
+	if (maps_code(arg, ret))
 		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5], arg[4]);
 }
 

@@ -137,8 +137,8 @@ static inline __u32 gate_state(const struct gate_slot *s)
 }
 
 /*
- * The control thread's side of GATE_EXEC. The gates themselves are set by
- * source_gate, one for each dynamic linker that an image names.
+ * The control thread's side of GATE_EXEC. Where tasks wait is source_gate's: on their way back from the system
+ * call, or at probes in each dynamic linker that an image names.
  */
 
 /* Readable when tasks wait; -1: there are no gates. */
@@ -169,7 +169,7 @@ void gate_at_forks(bool is_on);
 /* Does the process of @proc (its folder in /proc) make others by a C library in which it would wait? */
 bool gate_sees_forks(int proc);
 
-/* A copy of this machine's library @path, open at @fd (lent): who calls execve() in it waits as in the original. */
+/* A copy of this machine's library @path, open at @fd (lent): who waits in the original waits in it. */
 void gate_at_library(int fd, const char *path);
 
 #endif

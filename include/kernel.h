@@ -34,6 +34,7 @@ enum kernel_feature {
 	HAVE_PROCESS_LINKS,	/* a session link can be met by one process alone, all its threads */
 	HAVE_UPROBE_TRACEFS,	/* many probes under one event of tracefs, the fallback of 6.1 */
 	HAVE_UPROBE_SLEEPABLE,	/* sleepable uprobe programs with bpf_copy_from_user_task: gates and unwinding */
+	HAVE_TASK_WORK,		/* a task can be given work for its way back to its program: there it waits, at no probe */
 	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */
 	HAVE_WRITE_OTHERS,	/* process_vm_writev() into another user's process that is no descendant: Yama, SELinux, capabilities */
 	HAVE_FILE_LEASE,	/* who opens a file for writing can be made to wait */

@@ -48,6 +48,8 @@ static const struct feature {
 		"where no uprobe-multi: functions attach one by one", probe_uprobe_tracefs },
 	[HAVE_UPROBE_SLEEPABLE] = { "uprobe-sleepable", "6.0",
 		"no returns of functions in programs that unwind", probe_uprobe_sleepable },
+	[HAVE_TASK_WORK] = { "task-work", "6.18",
+		"who else execs or loads libraries meets breakpoints", probe_task_work },
 	[HAVE_WRITE_USER] = { "write-user", "4.8",
 		"programs that throw wait longer at each exception", probe_write_user },
 	[HAVE_WRITE_OTHERS] = { "write-others", "3.2",

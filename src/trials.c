@@ -93,7 +93,7 @@ static int preempt_count_at(const struct btf *btf)
 /* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
 static const struct type_ids {
 	int sys_enter, preempt_count, storage_busy;
-	int task_from_pid, task_release;	/* enum kernel_call */
+	int task_from_pid, task_release, task_work;	/* enum kernel_call */
 } *type_ids(void)
 {
 	static struct type_ids ids;
@@ -110,6 +110,9 @@ static const struct type_ids {
 	ids.storage_busy = btf__find_by_name_kind(btf, "bpf_task_storage_busy", BTF_KIND_VAR);
 	ids.task_from_pid = btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC);
 	ids.task_release = btf__find_by_name_kind(btf, "bpf_task_release", BTF_KIND_FUNC);
+	ids.task_work = btf__find_by_name_kind(btf, "bpf_task_work_schedule_resume", BTF_KIND_FUNC);
+	if (ids.task_work < 0)
+		ids.task_work = btf__find_by_name_kind(btf, "bpf_task_work_schedule_resume_impl", BTF_KIND_FUNC);
 	btf__free(btf);
 	return &ids;
 }
@@ -205,7 +208,15 @@ bool probe_steady_tracepoints(void)
 
 int trials_kernel_call(enum kernel_call which)
 {
-	return which == KERNEL_TASK_FROM_PID ? type_ids()->task_from_pid : type_ids()->task_release;
+	switch (which) {
+	case KERNEL_TASK_FROM_PID:
+		return type_ids()->task_from_pid;
+	case KERNEL_TASK_RELEASE:
+		return type_ids()->task_release;
+	case KERNEL_TASK_WORK:
+		return type_ids()->task_work;
+	}
+	return -ENOENT;
 }
 
 static int load_task_from_pid(void)
@@ -239,19 +250,26 @@ static bool can_open_event(const char *id_path)
 	return fd >= 0;
 }
 
-/* Of what bpf/point.bpf.h, kin.bpf.c and file.bpf.c name. The last is the newest, of 6.10; one is opened for all. */
-bool probe_perf_tracepoints(void)
+/* Does tracefs tell of all of them? One is opened for all. */
+static bool are_events(const char *const *event, size_t count)
 {
-	static const char *const events[] = { "sched/sched_process_exec", "raw_syscalls/sys_enter", "sched/sched_prepare_exec" };
 	const char *dir = trials_events();
 	char path[300];
 
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
-		snprintf(path, sizeof(path), "%s/%s/id", dir ?: "", events[i]);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s/id", dir ?: "", event[i]);
 		if (!dir || access(path, R_OK) || (!i && !can_open_event(path)))
 			return false;
 	}
-	return keep_answer(load_task_from_pid());
+	return true;
+}
+
+/* Of what bpf/point.bpf.h, kin.bpf.c and file.bpf.c name. The last is the newest, of 6.10. */
+bool probe_perf_tracepoints(void)
+{
+	static const char *const events[] = { "sched/sched_process_exec", "raw_syscalls/sys_enter", "sched/sched_prepare_exec" };
+
+	return are_events(events, ARRAY_SIZE(events)) && keep_answer(load_task_from_pid());
 }
 
 /* A map that hangs an int on tasks; the kernel wants its types described. */
@@ -336,6 +354,82 @@ bool probe_write_user(void)
 	};
 
 	return keep_answer(load(BPF_PROG_TYPE_KPROBE, write_8, ARRAY_SIZE(write_8), NULL));
+}
+
+/* ---- work that a task is given for its way back to its program ---- */
+
+/* How a callback is named, by what lies between it and this instruction. */
+#define LOAD_FUNC(to, off)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), .src_reg = BPF_PSEUDO_FUNC, .imm = (off) }, {}
+
+/* The types of a program with one callback, and of a map whose values hold a struct bpf_task_work. */
+struct work_types {
+	struct btf *btf;
+	int	    key, value, program, callback;
+};
+
+static int describe_work(struct work_types *t)
+{
+	int number, opaque, args, err;
+
+	t->btf = btf__new_empty();
+	if (!t->btf)
+		return -ENOMEM;
+	t->key = btf__add_int(t->btf, "int", 4, BTF_INT_SIGNED);
+	number = btf__add_int(t->btf, "long", 8, 0);
+	opaque = btf__add_struct(t->btf, "bpf_task_work", 8);
+	err = btf__add_field(t->btf, "opaque", number, 0, 0);
+	t->value = btf__add_struct(t->btf, "value", 8);
+	err = err ?: btf__add_field(t->btf, "work", opaque, 0, 0);
+	args = btf__add_func_proto(t->btf, t->key);
+	t->program = btf__add_func(t->btf, "trial", BTF_FUNC_GLOBAL, args);
+	t->callback = btf__add_func(t->btf, "work", BTF_FUNC_STATIC, args);
+	return err ?: MIN(t->callback, 0) ?: btf__load_into_kernel(t->btf);
+}
+
+static int load_work(const struct work_types *t)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, map_opts, .btf_fd = btf__fd(t->btf), .btf_key_type_id = t->key,
+		    .btf_value_type_id = t->value);
+	__cleanup(close_fd) int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", 4, 8, 1, &map_opts);
+	const struct bpf_insn work[] = {
+		CALL(BPF_FUNC_get_current_task_btf),
+		MOV_REG(BPF_REG_6, BPF_REG_0),
+		STORE_IMM(BPF_REG_10, -8, 0),
+		MOV_REG(BPF_REG_2, BPF_REG_10),
+		ADD_IMM(BPF_REG_2, -8),
+		LOAD_MAP(BPF_REG_1, map),
+		CALL(BPF_FUNC_map_lookup_elem),
+		SKIP_IF_0(BPF_REG_0, 8),
+		MOV_REG(BPF_REG_1, BPF_REG_6),
+		MOV_REG(BPF_REG_2, BPF_REG_0),
+		LOAD_MAP(BPF_REG_3, map),
+		LOAD_FUNC(BPF_REG_4, 5),
+		MOV_IMM(BPF_REG_5, 0),
+		CALL_KERNEL(type_ids()->task_work),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+		MOV_IMM(BPF_REG_0, 0),		/* the callback */
+		EXIT,
+	};
+	const struct bpf_func_info funcs[] = { { 0, t->program }, { ARRAY_SIZE(work) - 2, t->callback } };
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_btf_fd = btf__fd(t->btf), .func_info = funcs,
+		    .func_info_cnt = ARRAY_SIZE(funcs), .func_info_rec_size = sizeof(*funcs));
+
+	return map < 0 ? map : load(BPF_PROG_TYPE_TRACEPOINT, work, ARRAY_SIZE(work), &opts);
+}
+
+/* That it runs before the task is back, is seen each time: bpf/gate.bpf.c, is_in_time(). */
+bool probe_task_work(void)
+{
+	static const char *const events[] = { "sched/sched_process_exec", "syscalls/sys_exit_mmap" };
+	struct work_types types = {};
+	bool yes;
+
+	if (!are_events(events, ARRAY_SIZE(events)) || type_ids()->task_work <= 0)
+		return false;
+	yes = !describe_work(&types) && keep_answer(load_work(&types));
+	btf__free(types.btf);
+	return yes;
 }
 
 /* ---- uprobes ---- */

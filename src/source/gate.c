@@ -1,6 +1,10 @@
 /*
  * gate.c - who execs a file waits until that is probed; who has mapped libraries, until they were looked at.
  *
+ * Where the kernel runs something of ours in a task on its way back to its program (since 6.18), it waits
+ * there. Nothing is set in any file for that, so only who is recorded notices, and it is seen whatever exec'd or
+ * mapped. Else these are probes in dynamic linkers and C libraries:
+ *
  * The best place is before the exec, at the C library's execve(): nobody has the
  * file mapped yet. What does not come by there is held at its first instruction,
  * where setting probes takes longer, in a memory that is in use. The first instruction of
@@ -30,8 +34,10 @@
 #include "process.h"
 #include "recorder.skel.h"
 #include "source.h"
+#include "source/later.h"
 #include "source/library.h"
 #include "source/links.h"
+#include "source/point.h"
 #include "source/probed.h"
 #include "source/rows.h"
 
@@ -44,6 +50,9 @@ static struct {
 	struct recorder_bpf *bpf;	/* NULL: there are no gates */
 	struct ring_buffer *notices;
 	struct gate_slot   *slot;
+	bool		    by_work;	/* tasks wait on their way back to their programs */
+	struct bpf_program *exec_call;	/* for C libraries; NULL: tasks wait elsewhere */
+	struct recorder_bpf *late;	/* a load of its own, for exec_call; NULL: none */
 	struct links	    links;
 	const struct probed *file[FILES_MAX];	/* with a gate */
 	unsigned	    files;
@@ -54,7 +63,7 @@ static struct {
 	bool		    at_forks;	/* are there gates at fork() and its like */
 	bool		    is_shut;	/* nobody waits any more */
 	bool		    is_blind;	/* said that /proc does not show who waits */
-	uint64_t	    late;	/* execs that were not served in time */
+	uint64_t	    missed;	/* execs that were not served in time */
 	uint64_t	    strays;	/* processes that were made past the gate at forks */
 	uint64_t	    unseen;	/* processes that mapped files which were not looked at */
 } gate;
@@ -71,13 +80,31 @@ static void plan_program(struct bpf_program *prog)
 		bpf_program__set_expected_attach_type(prog, BPFLINK_UPROBE_MULTI);
 }
 
-static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
+static void plan_probes(struct recorder_bpf *bpf)
 {
-	if (!is_wanted(cfg))
-		return 0;
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.exec_call);
 	plan_program(bpf->progs.maps_gate);
+	gate.exec_call = bpf->progs.exec_call;
+}
+
+static void plan_work(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	point_load(bpf, bpf->progs.exec_work, cfg->follow);
+	point_load(bpf, bpf->progs.maps_work, true);
+}
+
+static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
+{
+	gate.by_work = is_wanted(cfg) && kernel_has(HAVE_TASK_WORK);
+	gate.exec_call = NULL;
+	bpf_map__set_autocreate(bpf->maps.gate_works, gate.by_work);
+	if (!is_wanted(cfg))
+		return 0;
+	if (gate.by_work)
+		plan_work(bpf, cfg);
+	else
+		plan_probes(bpf);
 	if (cfg->target_count && cfg->returns == RETURNS_NEVER && kernel_has(HAVE_PROCESS_LINKS))
 		plan_program(bpf->progs.fork_call);
 	bpf_program__set_autoload(bpf->progs.gate_settle, true);
@@ -254,15 +281,20 @@ static int attach_at(struct bpf_program *prog, int fd, unsigned long offset)
 	return link ? links_keep(&gate.links, link, probed_at(path, &offset, 1)) : -errno;
 }
 
+static bool has_file(const struct probed *const *file, unsigned count, const struct probed *p)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (file[i] == p)
+			return true;
+	return false;
+}
+
 /* True the first time it is asked about a file, and again when that was rewritten. */
 static bool is_new_file(int fd)
 {
 	struct probed *p = probed_file(fd);
 
-	for (unsigned i = 0; i < gate.files; i++)
-		if (gate.file[i] == p)
-			return false;
-	if (!p || gate.files == FILES_MAX || !probed_renew(p))
+	if (!p || has_file(gate.file, gate.files, p) || gate.files == FILES_MAX || !probed_renew(p))
 		return false;
 	gate.file[gate.files++] = p;
 	return true;
@@ -297,7 +329,7 @@ static int gate_mapped(struct recorder_bpf *bpf, const struct config *cfg, const
 	int err;
 
 	(void)bpf;
-	if (!gate.bpf || !f)
+	if (!gate.bpf || gate.by_work || !f)
 		return 0;
 	if (cfg->follow)
 		set_gate(fd, img->path);
@@ -325,7 +357,7 @@ static void gate_at_fork_calls(int fd, const char *path)
 	unsigned set = 0;
 	uint64_t offset;
 
-	if (!gate.at_forks || gate.fork_files == FILES_MAX)
+	if (!gate.at_forks || gate.fork_files == FILES_MAX || has_file(gate.forks, gate.fork_files, p))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(forks); i++) {
 		if (library_symbol(fd, forks[i], &offset))
@@ -348,7 +380,7 @@ static int gate_library(void *ctx, int fd, const char *path)
 	(void)ctx;
 	if (!is_new_file(fd))
 		return 0;
-	if (library_symbol(fd, "execve", &offset) || attach_at(gate.bpf->progs.exec_call, fd, offset))
+	if (gate.exec_call && (library_symbol(fd, "execve", &offset) || attach_at(gate.exec_call, fd, offset)))
 		detail("gate: none at execve() of '%s'", path);
 	gate_at_fork_calls(fd, path);
 	return 0;
@@ -356,30 +388,52 @@ static int gate_library(void *ctx, int fd, const char *path)
 
 void gate_at_library(int fd, const char *path)
 {
-	if (gate.bpf && !strcmp(strrchr(path, '/') + 1, C_LIBRARY))
+	if (gate.bpf && (gate.exec_call || gate.at_forks) && !strcmp(strrchr(path, '/') + 1, C_LIBRARY))
 		(void)gate_library(NULL, fd, path);
 }
 
 /* A static program has its own execve(). */
 static void gate_own_exec(const struct image *img, int fd)
 {
-	for (size_t i = 0; !img->interp && i < img->func_count; i++) {
+	for (size_t i = 0; gate.exec_call && !img->interp && i < img->func_count; i++) {
 		const struct func *f = &img->func[i];
 
 		if (!strcmp(f->name, "execve") || !strcmp(f->name, "__execve"))
-			(void)attach_at(gate.bpf->progs.exec_call, fd, image_offset(img, f));
+			(void)attach_at(gate.exec_call, fd, image_offset(img, f));
 	}
 }
 
 static void set_gates(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(linkers); i++) {
+	for (size_t i = 0; !gate.by_work && i < ARRAY_SIZE(linkers); i++) {
 		__cleanup(close_fd) int fd = open(linkers[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 		if (fd >= 0)
 			set_gate(fd, linkers[i]);
 	}
-	library_each(C_LIBRARY, gate_library, NULL);
+	if (gate.exec_call || gate.at_forks)
+		library_each(C_LIBRARY, gate_library, NULL);
+}
+
+/*
+ * @file can be rewritten without our leave, and who execs it then has the old probes in the new code before he
+ * waits. A look at it before the exec makes that seldom.
+ */
+static void look_before_execs(void)
+{
+	struct recorder_bpf *late = later_open(gate.bpf);
+
+	if (!late)
+		return;
+	later_want(late->progs.exec_call);
+	if (recorder_bpf__load(late)) {
+		recorder_bpf__destroy(late);
+		return;
+	}
+	gate.late = late;
+	gate.exec_call = late->progs.exec_call;
+	gate.files = 0;
+	set_gates();
 }
 
 static int is_fork_gate(void *ctx, const struct mapping *m)
@@ -417,7 +471,8 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	gate.bpf = bpf;
 	if (cfg->follow)
 		set_gates();
-	return 0;
+	return gate.by_work ? point_attach(&gate.links, bpf, bpf->progs.exec_work) ?:
+			      point_attach(&gate.links, bpf, bpf->progs.maps_work) : 0;
 }
 
 static void gate_forget(const struct probed *file)
@@ -453,8 +508,11 @@ static int gate_image(struct recorder_bpf *bpf, const struct config *cfg, const 
 	if (!gate.bpf)
 		return 0;
 	know(&file);
-	if (cfg->follow)
-		gate_own_exec(img, fd);
+	if (!cfg->follow)
+		return 0;
+	if (gate.by_work && !gate.late && probed_unleased(fd))
+		look_before_execs();
+	gate_own_exec(img, fd);
 	return 0;
 }
 
@@ -463,7 +521,7 @@ static void gate_detach(void)
 {
 	if (gate.bpf) {
 		gate.bpf->data->gate_exec_open = false;
-		gate.late = gate.bpf->bss->gate_exec_timeouts;
+		gate.missed = gate.bpf->bss->gate_exec_timeouts;
 		gate.strays = gate.bpf->bss->gate_strays;
 		gate.unseen = gate.bpf->rodata->libraries_wanted ? gate.bpf->bss->returns_unseen : 0;
 	}
@@ -473,13 +531,14 @@ static void gate_detach(void)
 		munmap(gate.slot, GATE_SLOTS * sizeof(*gate.slot));
 	gate.slot = NULL;
 	gate.bpf = NULL;
+	recorder_bpf__destroy(TAKE(gate.late));
 	gate.files = gate.fork_files = 0;
 }
 
 static void gate_summary(void)
 {
-	if (gate.late)
-		say("programs that began before their functions were probed: %lu", gate.late);
+	if (gate.missed)
+		say("programs that began before their functions were probed: %lu", gate.missed);
 	if (gate.strays)
 		say("processes that were made past the C library, or not answered: %lu; functions were missed when they began",
 		    gate.strays);

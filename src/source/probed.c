@@ -93,6 +93,13 @@ static bool lease(struct probed *p)
 	return kernel_has(HAVE_FILE_LEASE) && table.broken >= 0 && !fcntl(p->fd, F_SETLEASE, F_RDLCK);
 }
 
+bool probed_unleased(int fd)
+{
+	const struct probed *p = probed_find(fd);
+
+	return p && p->site_count && !p->is_leased;
+}
+
 /* The writer goes on. Only once the file is without breakpoints, or we gave up waiting for that. */
 static void let_write(struct probed *p)
 {

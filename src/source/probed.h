@@ -23,6 +23,8 @@ struct probed *probed_file(int fd);
 
 /* The same, NULL if it is none of those. */
 struct probed *probed_find(int fd);
+/* Has it breakpoints, and whoever writes to it does not wait for us? */
+bool probed_unleased(int fd);
 
 /* The same for @path, where a link has just put breakpoints at @count places, in that order. */
 struct probed *probed_at(const char *path, const unsigned long *site, unsigned count);

@@ -70,7 +70,8 @@ check "... with filters, too" equal "$(wc -l < trees.some) $(grep -c '^12 .* 15 
 
 # ... nor has the kernel given any of them a stack of the CPU's, as it gives others: -t has calls held back, throw has an unwinder.
 own_stacks() {
-	"$RECORDER" -o "$1" -t 1us -- sh -c "'$PROGRAMS/throw'; touch ran; while [ ! -e seen ]; do sleep 0.1; done" \
+	rm -f ran seen
+	"$RECORDER" -o "$1" "${@:2}" -t 1us -- sh -c "'$PROGRAMS/throw'; touch ran; while [ ! -e seen ]; do sleep 0.1; done" \
 		> "$1.out" 2> "$1.err" 8>&- &
 	for ((i = 0; i < 300; i++)); do
 		[ ! -e ran ] || break
@@ -80,10 +81,11 @@ own_stacks() {
 	touch seen
 	wait $!
 }
+# each_own_stack NAME TYPE PROGRAM...
 each_own_stack() {
 	local program
-	for program in held exec_gate exec_call maps_gate unwind_begin unwind_end; do
-		grep -q "^uprobe $program.* task$" "$1.stacks" || { echo "$program was not seen on the task's stack"; return 1; }
+	for program in "${@:3}"; do
+		grep -q "^$2 $program.* task$" "$1.stacks" || { echo "$program was not seen on the task's stack"; return 1; }
 	done
 	if grep '^uprobe .* cpu$' "$1.stacks"; then return 1; fi
 }
@@ -91,8 +93,14 @@ name="programs at functions are run on the task's own stack"
 if ! command -v python3 > /dev/null || [ "$(uname -m)" != x86_64 ]; then
 	skip "$name" "their machine code is read by a Python script, of x86-64 alone"
 else
-	own_stacks own
-	check "$name" each_own_stack own
+	own_stacks own --no-feature task-work
+	check "$name" each_own_stack own uprobe held exec_gate exec_call maps_gate unwind_begin unwind_end
+	if "$RECORDER" --doctor | grep -q '^ *task-work *yes'; then
+		own_stacks work
+		check "... and so are those that tasks run on their way back" each_own_stack work tracepoint exec_work maps_work
+	else
+		skip "... and so are those that tasks run on their way back" "there is no such work on this kernel"
+	fi
 	if [ "$(printf '6.13\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.13 ]; then
 		check "... and that is no matter of course" grep -q ' cpu$' own.stacks
 	else

@@ -14,7 +14,7 @@ same_recording() {
 	cmp all.out "$name.out" && diff all.txt <(calls_of "$name.data" | sort -k2)
 }
 
-for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user write-others uprobe-sleepable nop5-fork-safe steady-tracepoints steady-tracepoints,perf-tracepoints storage-at-forks; do
+for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user write-others uprobe-sleepable task-work nop5-fork-safe steady-tracepoints steady-tracepoints,perf-tracepoints storage-at-forks; do
 	check "without $feature" same_recording "no-$feature" --no-feature "$feature"
 done
 
@@ -36,7 +36,7 @@ check "without any uprobe: its system calls are there" diff <(grep ' sys_' all.t
 
 # A program that throws lives without them too.
 "$PROGRAMS/throw" > throw.want
-for feature in uprobe-session uprobe-multi,uprobe-session write-user write-others uprobe-sleepable; do
+for feature in uprobe-session uprobe-multi,uprobe-session write-user write-others uprobe-sleepable task-work; do
 	record throw.data --no-feature $feature -- "$PROGRAMS/throw" > throw.out
 	check "throw without $feature: its end" equal $? 0
 	check "throw without $feature: its output" cmp throw.want throw.out

@@ -1,0 +1,86 @@
+# gate.sh - who execs a file or maps one waits until it is probed; where that needs no probe, nobody's libraries have any.
+# limit: 120
+. "$LIVE/lib.sh"
+need python3 strip
+for p in nested nested.static bareexec throw; do program "$p" || exit 0; done
+lie_the_same
+
+"$RECORDER" --doctor | grep -q '^ *task-work *yes' && by_work=1 || by_work=
+
+# whole NAME OPTION... -- COMMAND...: every call of every program, the first included, and the command's own output.
+whole() {
+	local name=$1; shift
+	record "$name" "$@" > "$name.out" || { echo "status $?"; said "$name"; return 1; }
+	truth "$name" "$name.out" && { said "$name" | grep 'before their functions were probed' && return 1; true; }
+}
+
+cp "$PROGRAMS/nested" "$PROGRAMS/nested.static" .
+strip -o bareexec "$PROGRAMS/bareexec"		# whose main() has no name, then
+cat > tree.sh <<'SH'
+./nested; (exec ./nested); env ./nested; ./nested.static
+for i in 1 2 3; do ./nested & done; wait
+SH
+check "by the C library's execve: whole from the first call" whole tree -- sh tree.sh
+check "... so it is where gates are probes" whole probes --no-feature task-work -- sh tree.sh
+if [ "$by_work" ]; then
+	check "a static program, by a bare system call: whole" whole bare -- ./bareexec ./nested.static
+	check "... and a dynamic one" whole dynamic -- ./bareexec ./nested
+	cp "$PROGRAMS/nested.static" late; chmod 4755 late
+	check "... and one that is set-uid" whole setuid -- ./bareexec ./late
+fi
+
+# Where files were not leased, a look before the exec is what comes ahead of a rewritten one.
+check "without leases: whole" whole unleased --no-feature file-lease -- sh tree.sh
+
+# text PID: the libraries whose code is not what their file has. The program's own functions are probed, so it is left out.
+cat > text.py <<'PY'
+import os, sys
+pid = sys.argv[1]
+program = os.readlink(f"/proc/{pid}/exe")
+for line in open(f"/proc/{pid}/maps"):
+    f = line.rstrip("\n").split(None, 5)
+    if len(f) < 6 or "x" not in f[1] or not f[5].startswith("/") or f[5] == program:
+        continue
+    begin, end = (int(x, 16) for x in f[0].split("-"))
+    with open(f"/proc/{pid}/mem", "rb") as memory, open(f[5], "rb") as file:
+        memory.seek(begin)
+        file.seek(int(f[2], 16))
+        code = file.read(end - begin)
+        if memory.read(end - begin)[:len(code)] != code:
+            print(f[5])
+PY
+
+# beside DIR OPTION...: the libraries of a process that is recorded, and of one that is not and begins meanwhile.
+beside() {
+	local dir=$1 recorder other; shift
+	rm -f there
+	record "$dir" "$@" -- sh -c 'touch there; exec sleep 60' 8>&- & recorder=$!
+	for ((i = 0; i < 300; i++)); do [ ! -e there ] || break; sleep 0.1; done
+	sleep 60 8>&- & other=$!
+	sleep 0.5
+	python3 text.py "$(pgrep -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep)" > "$dir.recorded"
+	python3 text.py $other > "$dir.other"
+	kill $other; pkill -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep
+	wait $recorder $other 2> /dev/null || :
+}
+if [ "$by_work" ]; then
+	beside clean
+	check "nothing is set in the libraries of who is recorded" equal "$(cat clean.recorded)" ""
+	check "... nor of others" equal "$(cat clean.other)" ""
+fi
+beside set --no-feature task-work
+check "(where gates are probes, there is)" [ -s set.other ]
+
+# Who reads code in order to run it, as valgrind does, meets what is there.
+if ! command -v valgrind > /dev/null || [ -z "$by_work" ]; then
+	skip "valgrind beside a recording" "it is not there, or gates are probes here"
+else
+	valgrind -q "$PROGRAMS/throw" > valgrind.want 2>&1
+	rm -f there
+	record grind -- sh -c 'touch there; "$0" > /dev/null; exec sleep 60' "$PROGRAMS/nested" 8>&- & recorder=$!
+	for ((i = 0; i < 300; i++)); do [ ! -e there ] || break; sleep 0.1; done
+	sleep 0.5
+	valgrind -q "$PROGRAMS/throw" > valgrind.out 2>&1
+	check "valgrind beside a recording runs as without" equal "$? $(cmp valgrind.want valgrind.out)" "0 "
+	pkill -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep; wait $recorder || :
+fi
