@@ -152,7 +152,7 @@ static int set_care(struct reader *r)
 		if (hides_unwinder && !f->name)
 			f->flags |= FUNC_ENTRY_ONLY;
 		f->flags |= name_flags(r->names + f->name, r->img->is_go);
-		if (f->addr == r->elf.head.e_entry)
+		if (f->addr == r->elf.head.e_entry || r->translates_itself)
 			f->flags |= FUNC_NEVER;
 		if (all_entry_only)
 			f->flags |= FUNC_ENTRY_ONLY;

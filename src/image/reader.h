@@ -60,6 +60,7 @@ struct reader {
 	struct found *found;
 	bool	      is_library;	/* has a SONAME */
 	bool	      is_static;	/* needs no library and no dynamic linker, and is none */
+	bool	      translates_itself;	/* it reads code of its own in order to run it elsewhere */
 	bool	      has_imports;	/* what it lacks must be found elsewhere, whatever names a library or not */
 	bool	      facts_only;	/* IMAGE_FACTS, IMAGE_DRIVER */
 	bool	      names_only;	/* IMAGE_NAMES */

@@ -27,6 +27,12 @@ static const char *const runtimes[] = {
 	"com.oracle.svm",	/* GraalVM native images */
 };
 
+/*
+ * What valgrind's launcher leaves in the environment of its tools, static programs. They have functions run in the place of the
+ * program's, strlen() for one, by translating them as they translate the program: a breakpoint there is an instruction to them.
+ */
+static const char translator[] = "VALGRIND_LAUNCHER";
+
 #define TEXT_MAX	(64u << 20)	/* bytes of a segment that are searched */
 
 static int search_segment(struct reader *r, const Elf64_Phdr *s)
@@ -39,6 +45,7 @@ static int search_segment(struct reader *r, const Elf64_Phdr *s)
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++)
 		if (memmem(p.data, p.len, runtimes[i], strlen(runtimes[i])))
 			r->img->walker = WALKER_RUNTIME;
+	r->translates_itself |= r->is_static && memmem(p.data, p.len, translator, sizeof(translator) - 1);
 	piece_free(&p);
 	return 0;
 }

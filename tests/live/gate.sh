@@ -82,5 +82,7 @@ else
 	sleep 0.5
 	valgrind -q "$PROGRAMS/throw" > valgrind.out 2>&1
 	check "valgrind beside a recording runs as without" equal "$? $(cmp valgrind.want valgrind.out)" "0 "
+	record ground -- valgrind -q "$PROGRAMS/throw" > ground.out 2>&1
+	check "... and recorded, all but its own functions" equal "$? $(cmp valgrind.want ground.out)" "0 "
 	pkill -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep; wait $recorder || :
 fi
