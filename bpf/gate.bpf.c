@@ -29,6 +29,7 @@
 #include "heirs.bpf.h"
 #include "kernelcall.bpf.h"
 #include "number.bpf.h"
+#include "path.bpf.h"
 #include "point.bpf.h"
 #include "returns.bpf.h"
 
@@ -44,6 +45,7 @@
 volatile __u64 unwind_restored, unwind_replaced, unwind_failed;	/* walks served; words put back; not served in time */
 volatile __u64 gate_execs, gate_exec_timeouts;
 volatile __u64 gate_hijacked;		/* what hijacked_tasks counts */
+volatile __u64 gate_misread;		/* mappings of files with breakpoints, to be read, that were not mended in time */
 
 /* Cleared by user space: then no exec waits any more, nor goes on waiting. */
 volatile bool gate_exec_open = true;
@@ -82,6 +84,15 @@ struct {
 	__type(key, struct gate_file);
 	__type(value, __u32);
 } gate_files SEC(".maps");
+
+/* Files that have breakpoints, by inode number alone: user space looks closer. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16 * 1024);
+	__type(key, __u64);
+	__type(value, __u32);
+} gate_planted SEC(".maps");
 
 /* 32 bits compared and swapped, on any of our -mcpu levels. */
 static __always_inline bool gate_move(struct gate_slot *s, __u32 from, __u32 to)
@@ -574,6 +585,15 @@ int gate_know(struct gate_known *k)
 	return bpf_map_update_elem(&gate_files, &file, &value, BPF_ANY);
 }
 
+SEC("?syscall")
+int gate_plant(struct gate_known *k)
+{
+	__u64 ino = k->file.ino;
+	__u32 value = 1;
+
+	return bpf_map_update_elem(&gate_planted, &ino, &value, BPF_ANY);
+}
+
 /* What returns_answer() is told of a task that waits in here. */
 SEC("?syscall")
 int gate_settle(struct gate_answer *a)
@@ -687,6 +707,46 @@ static int maps_met(void *map, __u32 *key, void *value)
 	return 0;
 }
 
+static __always_inline __u64 inode_at_fd(__s32 fd)
+{
+	struct file *file = (struct file *)file_at_fd(fd);
+
+	return file ? BPF_CORE_READ(file, f_inode, i_ino) : 0;
+}
+
+/* Whoever it is, recorded or not: what it reads, and may write elsewhere, is to be what the file has. */
+static __noinline int meet_reader(struct pt_regs *regs)
+{
+	__u32 at = gate_exec_open && regs ? gate_take(GATE_EXEC, PT_REGS_SP_CORE(regs)) : GATE_SLOTS, answer = GATE_FREE;
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+	__u64 arg[6];
+
+	if (s && regs) {
+		syscall_args(regs, arg);
+		s->read.ino = inode_at_fd(arg[4]);
+		s->read.addr = PT_REGS_RC_CORE(regs);
+		s->read.len = arg[1];
+		s->read.offset = arg[5];
+		answer = ask_control(at, GATE_READ);
+	}
+	if (answer != GATE_DONE && answer != GATE_HELD)
+		__sync_fetch_and_add(&gate_misread, 1);
+	return 0;
+}
+
+static int read_met(void *map, __u32 *key, void *value)
+{
+	struct pt_regs *regs = own_regs();
+	struct gate_work *w = value;
+
+	if (is_in_time(w, regs))
+		meet_reader(regs);
+	else
+		__sync_fetch_and_add(&gate_misread, 1);
+	w->is_taken = 0;
+	return 0;
+}
+
 SEC("?tracepoint/sched/sched_process_exec")
 int exec_work(void *ctx)
 {
@@ -695,19 +755,38 @@ int exec_work(void *ctx)
 	return 1;
 }
 
+/* Recorder, or a process of its own: they look at files for it, which would wait for itself. */
+static __always_inline bool is_recorder(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pid *parent = BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]);
+
+	return process_number() == own_pid || (!known_task(task) && number_of((__u64)parent) == own_pid);
+}
+
+static __always_inline bool is_planted(__s32 fd)
+{
+	__u64 ino = inode_at_fd(fd);
+
+	return ino && bpf_map_lookup_elem(&gate_planted, &ino) && recording && !is_recorder();
+}
+
 SEC("?tracepoint/syscalls/sys_exit_mmap")
 int maps_work(void *ctx)
 {
 	struct pt_regs *regs = own_regs();
 	__u64 arg[6];
 
-	if (!my_task())
-		return 1;
 	syscall_args(regs, arg);
-	if (maps_code(arg, PT_REGS_RC_CORE(regs)))
-		defer(maps_met);
+	if (maps_code(arg, PT_REGS_RC_CORE(regs))) {
+		if (my_task())
+			defer(maps_met);
+	} else if (maps_text(arg, PT_REGS_RC_CORE(regs)) && is_planted(arg[4]) && !defer(read_met)) {
+		__sync_fetch_and_add(&gate_misread, 1);
+	}
 	return 1;
 }
+
 /* How many tasks may still have a trampoline on their stack: while there are any, the agent stays. */
 SEC("?iter/task")
 int hijacked_tasks(struct bpf_iter__task *ctx)

@@ -21,13 +21,26 @@ extern const volatile bool cuda_wanted;
 /* Moves on when the answer of any process has changed. */
 extern volatile __u64 returns_epoch;
 
+#define PROT_WRITE	2
 #define PROT_EXEC	4
+#define MAP_PRIVATE	2
 #define MAP_ANONYMOUS	0x20
+#define MAP_DENYWRITE	0x800
 
 /* Has an mmap() of these arguments, which gave @ret, mapped a file with code? */
 static __always_inline bool maps_code(const __u64 arg[6], __s64 ret)
 {
 	return arg[2] & PROT_EXEC && !(arg[3] & MAP_ANONYMOUS) && (__u64)ret < -4095ull;
+}
+
+/*
+ * Has it mapped one to be read, and are breakpoints planted there? Not into what others see, nor what can be written. With the
+ * flag that says nothing to the kernel glibc's dynamic linker maps what it puts code over, and we what we look for breakpoints in.
+ */
+static __always_inline bool maps_text(const __u64 arg[6], __s64 ret)
+{
+	return (arg[3] & (MAP_PRIVATE | MAP_ANONYMOUS | MAP_DENYWRITE)) == MAP_PRIVATE &&
+	       !(arg[2] & (PROT_WRITE | PROT_EXEC)) && (__u64)ret < -4095ull;
 }
 
 /* The current task's process has exec'd a file; what it has mapped follows. */

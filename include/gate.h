@@ -10,7 +10,7 @@
  *		a return probe's trampoline may lie on the stack of any task, a
  *		later throw has to be served, also after recorder was killed.
  * GATE_EXEC	I am to run a file, or have mapped one, that you do not know: look
- *		at it before I run on. Served by the control thread: gate_fd(),
+ *		at it before I run on. Or one that has breakpoints, to read it. Served by the control thread: gate_fd(),
  *		gate_serve(). The agent may have the task sleep meanwhile: src/source/hold.h.
  *
  * The first part is shared with BPF.
@@ -60,6 +60,12 @@ struct gate_word {
 	__u64	value;
 };
 
+/* A mapping to read from: the kernel plants breakpoints there as well. */
+struct gate_read {
+	__u64	ino;		/* of the file */
+	__u64	addr, len, offset;
+};
+
 struct gate_slot {
 	__u32		state;		/* enum gate_state */
 	__u32		kind;		/* enum gate_kind */
@@ -77,7 +83,8 @@ struct gate_slot {
 
 	union {
 		struct gate_word word[GATE_FRAMES];
-		char		 path[16 * GATE_FRAMES];	/* GATE_EXEC: of the file to be exec'd, as the task says it */
+		char		 path[16 * GATE_FRAMES];	/* GATE_EXEC_CALL: of the file to be exec'd, as the task says it */
+		struct gate_read read;				/* GATE_READ */
 	};
 };
 
@@ -96,6 +103,7 @@ enum gate_what {
 	GATE_EXECED,		/* it has exec'd @file: probe that */
 	GATE_FORK,		/* it is about to make a process, and files are probed for some processes alone: probe them for all */
 	GATE_MAPPED,		/* libraries were mapped, no code of theirs has run: may its returns be probed? */
+	GATE_READ,		/* it has mapped a file with breakpoints to read it, struct gate_read: show it what the file has */
 };
 
 /* What the control thread is told when a task waits at a gate. */

@@ -64,6 +64,7 @@ static struct {
 	bool		    is_shut;	/* nobody waits any more */
 	bool		    is_blind;	/* said that /proc does not show who waits */
 	uint64_t	    missed;	/* execs that were not served in time */
+	uint64_t	    misread;	/* mappings of files with breakpoints that were not mended in time */
 	uint64_t	    strays;	/* processes that were made past the gate at forks */
 	uint64_t	    unseen;	/* processes that mapped files which were not looked at */
 } gate;
@@ -92,6 +93,7 @@ static void plan_work(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	point_load(bpf, bpf->progs.exec_work, cfg->follow);
 	point_load(bpf, bpf->progs.maps_work, true);
+	bpf_program__set_autoload(bpf->progs.gate_plant, true);
 }
 
 static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
@@ -99,6 +101,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	gate.by_work = is_wanted(cfg) && kernel_has(HAVE_TASK_WORK);
 	gate.exec_call = NULL;
 	bpf_map__set_autocreate(bpf->maps.gate_works, gate.by_work);
+	bpf_map__set_autocreate(bpf->maps.gate_planted, gate.by_work);
 	if (!is_wanted(cfg))
 		return 0;
 	if (gate.by_work)
@@ -184,21 +187,36 @@ static void know(const struct gate_file *f)
 		detail("gate: cannot note a file as known: %s", strerror(-err));
 }
 
+static void tell_planted(uint64_t ino)
+{
+	struct gate_known planted = { .file.ino = ino };
+	int err = bpflink_run(bpf_program__fd(gate.bpf->progs.gate_plant), &planted, sizeof(planted));
+
+	if (err)
+		detail("gate: cannot note a file as one with breakpoints: %s", strerror(-err));
+}
+
 /* Do what the task of @n waits for. Only GATE_MAPPED is told more than that it was done. */
 static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 {
 	__cleanup(close_fd) int proc = process_open(n->pid);
+	struct gate_read read = gate.slot[n->slot].read;
 	char path[sizeof(gate.slot->path)];
 	int err;
 
 	snprintf(path, sizeof(path), "%.*s", (int)sizeof(path) - 1, gate.slot[n->slot].path);
-	*answer = n->what == GATE_MAPPED ? GATE_FAILED : GATE_DONE;
+	*answer = n->what == GATE_MAPPED || n->what == GATE_READ ? GATE_FAILED : GATE_DONE;
 	if (!is_waiting(n))
 		return 0;
 	if (proc < 0) {
 		if (!gate.is_blind)
 			warn("programs exec'd are not probed: /proc does not show process %u", n->pid);
 		gate.is_blind = true;
+		return 0;
+	}
+	if (n->what == GATE_READ) {
+		if (probed_show(proc, read.ino, read.addr, read.len, read.offset))
+			*answer = GATE_DONE;
 		return 0;
 	}
 	gate.bpf->bss->gate_serving = gate.bpf->rodata->libraries_wanted || n->what == GATE_FORK;	/* else it is soon done */
@@ -469,6 +487,7 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!gate.notices)
 		return fail(-errno, "cannot read the notices of programs that gate");
 	gate.bpf = bpf;
+	probed_tell(gate.by_work ? tell_planted : NULL);
 	if (cfg->follow)
 		set_gates();
 	return gate.by_work ? point_attach(&gate.links, bpf, bpf->progs.exec_work) ?:
@@ -522,9 +541,11 @@ static void gate_detach(void)
 	if (gate.bpf) {
 		gate.bpf->data->gate_exec_open = false;
 		gate.missed = gate.bpf->bss->gate_exec_timeouts;
+		gate.misread = gate.bpf->bss->gate_misread;
 		gate.strays = gate.bpf->bss->gate_strays;
 		gate.unseen = gate.bpf->rodata->libraries_wanted ? gate.bpf->bss->returns_unseen : 0;
 	}
+	probed_tell(NULL);
 	links_release(&gate.links);
 	ring_buffer__free(TAKE(gate.notices));
 	if (gate.slot)
@@ -539,6 +560,8 @@ static void gate_summary(void)
 {
 	if (gate.missed)
 		say("programs that began before their functions were probed: %lu", gate.missed);
+	if (gate.misread)
+		say("files with probes that were mapped to be read, and may have been read with breakpoints in them: %lu", gate.misread);
 	if (gate.strays)
 		say("processes that were made past the C library, or not answered: %lu; functions were missed when they began",
 		    gate.strays);

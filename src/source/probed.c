@@ -44,6 +44,7 @@ struct probed {
 	bool	 is_leased;	/* who opens it for writing waits */
 	int	 watch;		/* else inotify's number for it; it ends with the first write */
 	int	 hold;		/* fanotify: while it is open, nobody execs the file; -1: none */
+	bool	 is_told;
 	bool	 is_forgotten;
 	bool	 is_settled;	/* forgotten, and waited for */
 	bool	 is_gone;	/* and all breakpoints were seen to be gone */
@@ -55,6 +56,7 @@ struct probed {
 static struct {
 	struct probed **file;
 	size_t count, room;
+	probed_fn tell;
 	bool   is_open;		/* the three that follow were asked for; -1: not to be had */
 	int    epoll, inotify;
 	int    broken;		/* signalfd: somebody waits for a lease of ours */
@@ -184,7 +186,40 @@ struct probed *probed_at(const char *path, const unsigned long *site, unsigned c
 			return NULL;
 		p->site[p->site_count++] = site[i];
 	}
+	if (p && table.tell && !p->is_told)
+		table.tell(p->ino);
+	p->is_told |= p && table.tell;
 	return p;
+}
+
+void probed_tell(probed_fn fn)
+{
+	table.tell = fn;
+}
+
+/* A mapping that was just made has nothing else of its own; it can be written to as a debugger does. */
+static bool mend(int mem, uint64_t at, int file, unsigned long site)
+{
+	uint8_t want[INSN_BYTES], have[INSN_BYTES];
+
+	if (pread(file, want, sizeof(want), site) != sizeof(want) || pread(mem, have, sizeof(have), at) != sizeof(have))
+		return false;
+	return !memcmp(want, have, sizeof(want)) || pwrite(mem, want, sizeof(want), at) == sizeof(want);
+}
+
+bool probed_show(int proc, uint64_t ino, uint64_t addr, uint64_t len, uint64_t offset)
+{
+	__cleanup(close_fd) int mem = openat(proc, "mem", O_RDWR | O_CLOEXEC);
+	bool is_whole = mem >= 0;
+
+	for (size_t i = 0; i < table.count && mem >= 0; i++) {
+		const struct probed *p = table.file[i];
+
+		for (size_t k = 0; p->ino == ino && k < p->site_count; k++)
+			if (p->site[k] - offset < ROUND_UP(len, PAGE))
+				is_whole &= mend(mem, addr + p->site[k] - offset, p->fd, p->site[k]);
+	}
+	return is_whole;
 }
 
 int probed_fd(void)
@@ -301,7 +336,7 @@ static enum sight look_at_page(int fd, unsigned long page, const unsigned long *
 
 	if (n <= 0)
 		return n < 0 ? THERE : UNSEEN;
-	p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, page);
+	p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE, fd, page);	/* bpf/gate.bpf.c leaves that as it is */
 	if (p == MAP_FAILED)
 		return THERE;
 	for (size_t i = 0; i < count && sight != THERE; i++) {

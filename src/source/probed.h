@@ -29,6 +29,16 @@ bool probed_unleased(int fd);
 /* The same for @path, where a link has just put breakpoints at @count places, in that order. */
 struct probed *probed_at(const char *path, const unsigned long *site, unsigned count);
 
+/* Called once for each file that gets a breakpoint, from then on; NULL: nobody wants to know. */
+typedef void (*probed_fn)(uint64_t ino);
+void probed_tell(probed_fn fn);
+
+/*
+ * The process of @proc (its folder in /proc) waits, and has mapped @len bytes of a file from @offset on at @addr, to read them:
+ * give it what the file has in place of breakpoints. False: some of them it will read.
+ */
+bool probed_show(int proc, uint64_t ino, uint64_t addr, uint64_t len, uint64_t offset);
+
 int  probed_fd(void);			/* readable when one is, or was, written to; -1: none is watched */
 struct probed *probed_next(void);	/* such a one, each time it is; to be forgotten; NULL: no more */
 

@@ -71,6 +71,40 @@ fi
 beside set --no-feature task-work
 check "(where gates are probes, there is)" [ -s set.other ]
 
+# Who maps a probed file to read it (llvm-strip, binutils, gdb) may write to another what he reads.
+cat > reads.py <<'PY'
+import mmap, os, sys
+path, size = sys.argv[1], os.path.getsize(sys.argv[1])
+with open(path, "rb") as file:
+    whole = file.read()
+    for offset in range(0, size, mmap.ALLOCATIONGRANULARITY):
+        for length in size - offset, min(size - offset, 10000):
+            m = mmap.mmap(file.fileno(), length, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ, offset=offset)
+            if m[:] != whole[offset:offset + length]:
+                print(f"{length} bytes from {offset} on are not those of the file")
+            m.close()
+PY
+python=$(python3 -c 'import sys; print(sys.executable)')	# itself, where python3 looks for it first
+reads() { equal "$("$python" reads.py nested)" ""; }
+read_beside() {
+	local recorder said
+	rm -f there
+	record reader -- sh -c './nested > /dev/null; touch there; exec sleep 60' 8>&- & recorder=$!
+	for ((i = 0; i < 300; i++)); do [ ! -e there ] || break; sleep 0.1; done
+	said=$(reads)
+	pkill -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep; wait $recorder || :
+	equal "$said" "" && { said reader | grep 'mapped to be read' && return 1; true; }
+}
+if [ "$by_work" ]; then
+	check "a probed file that is mapped to be read is what it is" equal \
+		"$(record read -- sh -c './nested > /dev/null; "$0" reads.py nested' "$python")" ""
+	check "... and nothing was too late" equal "$(said read | grep 'mapped to be read')" ""
+	check "... by others, too" read_beside
+	record again -- sh -c './nested; "$0" reads.py nested; ./nested' "$python" > again.out
+	check "... and its calls go on being recorded" equal \
+		"$(report_calls again leaf)" "$(awk '$1 == "calls" && $2 == "leaf" { n += $3 } END { print n }' again.out)"
+fi
+
 # Who reads code in order to run it, as valgrind does, meets what is there.
 if ! command -v valgrind > /dev/null || [ -z "$by_work" ]; then
 	skip "valgrind beside a recording" "it is not there, or gates are probes here"
