@@ -2,7 +2,7 @@
  * returns.bpf.c - which processes may have their returns probed.
  *
  * Only those in which every file with code is known to hold no stack walker, or
- * one that is guarded (bpf/gate.bpf.c, unwind_begin). User space says so file by
+ * one that is guarded (bpf/unwind.bpf.c). User space says so file by
  * file, in returns_files. A process begins anew at each exec. What it maps is
  * seen here; a file that is not in the table takes the process's permission back
  * until the control thread, asked from the dynamic linker's _dl_debug_state()

@@ -86,6 +86,7 @@ static void plan_probes(struct recorder_bpf *bpf)
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.exec_call);
 	plan_program(bpf->progs.maps_gate);
+	point_load(bpf, bpf->progs.maps_misread, true);
 	gate.exec_call = bpf->progs.exec_call;
 }
 
@@ -93,7 +94,6 @@ static void plan_work(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	point_load(bpf, bpf->progs.exec_work, cfg->follow);
 	point_load(bpf, bpf->progs.maps_work, true);
-	bpf_program__set_autoload(bpf->progs.gate_plant, true);
 }
 
 static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
@@ -101,7 +101,6 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	gate.by_work = is_wanted(cfg) && kernel_has(HAVE_TASK_WORK);
 	gate.exec_call = NULL;
 	bpf_map__set_autocreate(bpf->maps.gate_works, gate.by_work);
-	bpf_map__set_autocreate(bpf->maps.gate_planted, gate.by_work);
 	if (!is_wanted(cfg))
 		return 0;
 	if (gate.by_work)
@@ -112,6 +111,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 		plan_program(bpf->progs.fork_call);
 	bpf_program__set_autoload(bpf->progs.gate_settle, true);
 	bpf_program__set_autoload(bpf->progs.gate_know, true);
+	bpf_program__set_autoload(bpf->progs.gate_plant, true);
 	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
 	bpf->rodata->cuda_wanted = cfg->cuda;
@@ -187,6 +187,11 @@ static void know(const struct gate_file *f)
 		detail("gate: cannot note a file as known: %s", strerror(-err));
 }
 
+static bool still_waits(const void *notice)
+{
+	return is_waiting(notice);
+}
+
 static void tell_planted(uint64_t ino)
 {
 	struct gate_known planted = { .file.ino = ino };
@@ -215,7 +220,7 @@ static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 		return 0;
 	}
 	if (n->what == GATE_READ) {
-		if (probed_show(proc, read.ino, read.addr, read.len, read.offset))
+		if (probed_show(proc, &read, still_waits, n))
 			*answer = GATE_DONE;
 		return 0;
 	}
@@ -487,11 +492,12 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (!gate.notices)
 		return fail(-errno, "cannot read the notices of programs that gate");
 	gate.bpf = bpf;
-	probed_tell(gate.by_work ? tell_planted : NULL);
+	probed_tell(tell_planted);
 	if (cfg->follow)
 		set_gates();
-	return gate.by_work ? point_attach(&gate.links, bpf, bpf->progs.exec_work) ?:
-			      point_attach(&gate.links, bpf, bpf->progs.maps_work) : 0;
+	if (!gate.by_work)
+		return point_attach(&gate.links, bpf, bpf->progs.maps_misread);
+	return point_attach(&gate.links, bpf, bpf->progs.exec_work) ?: point_attach(&gate.links, bpf, bpf->progs.maps_work);
 }
 
 static void gate_forget(const struct probed *file)

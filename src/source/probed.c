@@ -23,6 +23,7 @@
 
 #include "base.h"
 #include "clock.h"
+#include "gate.h"
 #include "kernel.h"
 #include "log.h"
 #include "source/probed.h"
@@ -31,10 +32,13 @@
 #define UNSEEN_MS	100
 #define LOOK_US		500
 #define PAGE		4096ul
+/* What the kernel plants; what follows may be another site. */
 #if defined(__x86_64__)
-#define INSN_BYTES	1	/* int3; what follows may be another site */
+#define INSN_BYTES	1
+static const uint8_t breakpoint[INSN_BYTES] = { 0xcc };				/* int3 */
 #else
 #define INSN_BYTES	4
+static const uint8_t breakpoint[INSN_BYTES] = { 0xa0, 0x00, 0x20, 0xd4 };	/* brk UPROBES_BRK_IMM */
 #endif
 
 struct probed {
@@ -197,27 +201,33 @@ void probed_tell(probed_fn fn)
 	table.tell = fn;
 }
 
-/* A mapping that was just made has nothing else of its own; it can be written to as a debugger does. */
-static bool mend(int mem, uint64_t at, int file, unsigned long site)
+/* Memory that is only read can be written to as a debugger does. What is no breakpoint is left alone. */
+static bool mend(int mem, uint64_t at, int file, unsigned long site, probed_waits_fn waits, const void *ctx)
 {
 	uint8_t want[INSN_BYTES], have[INSN_BYTES];
 
 	if (pread(file, want, sizeof(want), site) != sizeof(want) || pread(mem, have, sizeof(have), at) != sizeof(have))
 		return false;
-	return !memcmp(want, have, sizeof(want)) || pwrite(mem, want, sizeof(want), at) == sizeof(want);
+	if (memcmp(have, breakpoint, sizeof(have)) || !memcmp(want, breakpoint, sizeof(want)))
+		return true;
+	return waits(ctx) && pwrite(mem, want, sizeof(want), at) == sizeof(want);
 }
 
-bool probed_show(int proc, uint64_t ino, uint64_t addr, uint64_t len, uint64_t offset)
+bool probed_show(int proc, const struct gate_read *read, probed_waits_fn waits, const void *ctx)
 {
 	__cleanup(close_fd) int mem = openat(proc, "mem", O_RDWR | O_CLOEXEC);
+	uint64_t len = ROUND_UP(read->len, PAGE);
 	bool is_whole = mem >= 0;
 
-	for (size_t i = 0; i < table.count && mem >= 0; i++) {
+	for (size_t i = 0; i < table.count && is_whole; i++) {
 		const struct probed *p = table.file[i];
 
-		for (size_t k = 0; p->ino == ino && k < p->site_count; k++)
-			if (p->site[k] - offset < ROUND_UP(len, PAGE))
-				is_whole &= mend(mem, addr + p->site[k] - offset, p->fd, p->site[k]);
+		for (size_t k = 0; p->ino == read->ino && k < p->site_count; k++) {
+			unsigned long at = p->site[k] - read->offset;
+
+			if (at < len && !mend(mem, read->addr + at, p->fd, p->site[k], waits, ctx))
+				is_whole = false;
+		}
 	}
 	return is_whole;
 }
@@ -336,7 +346,7 @@ static enum sight look_at_page(int fd, unsigned long page, const unsigned long *
 
 	if (n <= 0)
 		return n < 0 ? THERE : UNSEEN;
-	p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE, fd, page);	/* bpf/gate.bpf.c leaves that as it is */
+	p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE, fd, page);	/* bpf/gate.bpf.c leaves it as it is */
 	if (p == MAP_FAILED)
 		return THERE;
 	for (size_t i = 0; i < count && sight != THERE; i++) {

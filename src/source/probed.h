@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gate_read;
 struct probed;
 
 /* The file open at @fd (lent), watched from now on; NULL: no memory. The same file is the same struct for ever. */
@@ -34,10 +35,11 @@ typedef void (*probed_fn)(uint64_t ino);
 void probed_tell(probed_fn fn);
 
 /*
- * The process of @proc (its folder in /proc) waits, and has mapped @len bytes of a file from @offset on at @addr, to read them:
- * give it what the file has in place of breakpoints. False: some of them it will read.
+ * The process of @proc (its folder in /proc) has mapped a file to read it, and waits as long as @waits says so: give it what the
+ * file has in place of breakpoints. False: some of them it may read.
  */
-bool probed_show(int proc, uint64_t ino, uint64_t addr, uint64_t len, uint64_t offset);
+typedef bool (*probed_waits_fn)(const void *ctx);
+bool probed_show(int proc, const struct gate_read *read, probed_waits_fn waits, const void *ctx);
 
 int  probed_fd(void);			/* readable when one is, or was, written to; -1: none is watched */
 struct probed *probed_next(void);	/* such a one, each time it is; to be forgotten; NULL: no more */

@@ -1,7 +1,7 @@
 /*
  * unwind.c - return probes and unwinders made to live together: which functions are watched for it, and where.
  *
- * bpf/gate.bpf.c says how. Here the entry points of unwinders are found, in each
+ * bpf/unwind.bpf.c says how. Here the entry points of unwinders are found, in each
  * file that a recorded process is about to run or has mapped, and BPF is told
  * which files may lie in a process whose returns are probed (bpf/returns.bpf.c).
  * It is a source that makes no records.
