@@ -117,7 +117,7 @@ UPROBE_SLEEPABLE(exec_call, ctx)
 	struct gate_slot *s;
 	__u32 at;
 
-	if (!gate_exec_open || !t || t->flags & TASK_ARMED)
+	if (!gate_is_open() || !t || t->flags & TASK_ARMED)
 		return 0;
 	at = gate_take(GATE_EXEC, user_sp(ctx));
 	s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -144,7 +144,7 @@ UPROBE_SLEEPABLE(fork_call, ctx)
 {
 	__u32 at;
 
-	if (!gate_forks_wait || !gate_exec_open || !my_task())
+	if (!gate_forks_wait || !gate_is_open() || !my_task())
 		return 0;
 	at = gate_take(GATE_EXEC, user_sp(ctx));
 	if (at < GATE_SLOTS)
@@ -178,7 +178,7 @@ static __noinline int meet_program(__u64 sp)
 
 	if (!my_task() || is_known_file())
 		return 0;
-	at = gate_exec_open ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
+	at = gate_is_open() ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
 	s = bpf_map_lookup_elem(&gate_slots, &at);
 	__sync_fetch_and_add(&gate_execs, 1);
 	if (!s || !is_answer(ask_control(at, GATE_EXECED)))
@@ -204,7 +204,7 @@ const volatile bool libraries_wanted;
 /* Wait for the answer whether the process's returns may be probed. */
 static __noinline bool ask_for_returns(__u64 sp)
 {
-	__u32 mapped = returns_mapped(), at = gate_exec_open ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
+	__u32 mapped = returns_mapped(), at = gate_is_open() ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
 	__u32 answer = at < GATE_SLOTS ? ask_control(at, GATE_MAPPED) : GATE_FREE;
 
 	if (answer != GATE_HELD)
@@ -354,7 +354,7 @@ static __always_inline __u64 inode_at_fd(__s32 fd)
 /* Whoever it is, recorded or not: what it reads, and may write elsewhere, is to be what the file has. */
 static __noinline int meet_reader(struct pt_regs *regs)
 {
-	__u32 at = gate_exec_open && regs ? gate_take(GATE_EXEC, PT_REGS_SP_CORE(regs)) : GATE_SLOTS, answer = GATE_FREE;
+	__u32 at = gate_is_open() && regs ? gate_take(GATE_EXEC, PT_REGS_SP_CORE(regs)) : GATE_SLOTS, answer = GATE_FREE;
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 	__u64 arg[6];
 

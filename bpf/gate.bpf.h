@@ -126,10 +126,15 @@ static __noinline __u32 gate_take(__u32 kind, __u64 sp)
 	return c.slot;
 }
 
+static __always_inline bool gate_is_open(void)
+{
+	return gate_exec_open && !agent_gone;
+}
+
 /* Is nobody there any more that would serve the slot? */
 static __always_inline bool is_deserted(const struct gate_slot *s)
 {
-	return s->kind == GATE_EXEC && !(recording && gate_exec_open);
+	return s->kind == GATE_EXEC && !(recording && gate_is_open());
 }
 
 /*

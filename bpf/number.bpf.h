@@ -17,6 +17,10 @@
 extern const volatile __u32 own_pid_ns;
 extern const volatile __u32 own_pid;
 
+/* The agent's number there, 0: none yet; and whether it has been killed. */
+extern volatile __u32 agent_pid;
+extern volatile bool agent_gone;
+
 /* @pid: a struct pid, only read by helpers. 0: it has no number there. */
 static __noinline __u32 number_of(__u64 pid)
 {

@@ -16,6 +16,8 @@ const volatile __u32 lose_one_in;
 const volatile __u32 string_max = 32;
 const volatile __u32 own_pid_ns;
 const volatile __u32 own_pid;
+volatile __u32 agent_pid;
+volatile bool agent_gone;
 const volatile bool signals_pause;
 const volatile bool callers_wanted;
 volatile __u32 events_switched;
@@ -118,11 +120,19 @@ AT_EXEC(task_exec, task, old_tid, filename)
 /*
  * Recorder ends, killed perhaps: then the kernel lets go of its links one after the other, and of the first not before
  * all frames whose returns are probed were left in peace for a while, which the probes of the others would not have.
+ * Without the agent those who wait would keep the CPUs from whom they wait for.
  */
 static __always_inline void stop_with_recorder(struct task_struct *task)
 {
-	if (task->signal->flags & SIGNAL_GROUP_EXIT && number_of((__u64)task->signal->pids[PIDTYPE_TGID]) == own_pid)
+	__u32 pid;
+
+	if (!(task->signal->flags & SIGNAL_GROUP_EXIT))
+		return;
+	pid = number_of((__u64)task->signal->pids[PIDTYPE_TGID]);
+	if (pid == own_pid)
 		recording = false;
+	else if (pid && pid == agent_pid)
+		agent_gone = true;
 }
 
 /* In wait(2)'s encoding; a process ended as a whole keeps its status in the signal struct. */

@@ -310,6 +310,7 @@ int agent_start(struct agent **ret, struct recorder_bpf *bpf)
 	a->pidfd = -1;
 	if (recv(pair[0], &own, sizeof(own), MSG_DONTWAIT) == sizeof(own) && own > 0) {
 		process_own(own);
+		bpf->bss->agent_pid = own;
 		a->pidfd = syscall(SYS_pidfd_open, own, 0);
 	}
 	serving_close(&s);

@@ -116,27 +116,38 @@ check "and that it was is said" grep -q 'recorder-agent was killed' wait.data.er
 
 # A thread that is held ends with its process when another thread execs, which waits for that, while more of them are to be
 # held, which waits for the exec: each has to let the others go.
-if program execrace; then
-	again
-	unset LD_LIBRARY_PATH
-	cp /bin/true first; cp /bin/true second; cp "$PROGRAMS/execrace" race
-	"$RECORDER" -o race.data --no-syscalls --functions='*@*' -- bash -c '"$0"
-		for i in {0..11}; do { "$0" "$0" $((i * 150)) > out.$i; echo $? > status.$i; } & done; wait' ./race 2> race.data.err > race.out &
+within() { for ((i = 0; i < 100; i++)); do "$@" && break; sleep 0.05; done; }
+are_ready() { [ "$(cat out.* 2> /dev/null | grep -c ready)" = 12 ]; }
+are_held() { [ "$(cat $(pgrep -f ./race | sed 's,.*,/proc/&/task/*/status,') 2> /dev/null | grep -c '^State:.*tracing stop')" = 12 ]; }
+have_ended() { [ "$(ls status.* 2> /dev/null | wc -l)" = 12 ]; }
+# race WHAT OPTION... -- [map]: what threads are held at.
+race() {
+	local what=$1 options=() stopped; shift
+	while [ "$1" != -- ]; do options+=("$1"); shift; done; shift
+	again; rm -f one fire
+	"$RECORDER" -o race.data "${options[@]}" --no-syscalls --functions='*@*' -- bash -c '"$0"
+		for i in {0..11}; do { "$0" "$0" $((i * 150)) $1 > out.$i; echo $? > status.$i; } & done; wait' ./race "$@" 2> race.data.err > race.out &
 	recorder=$!
-	within() { for ((i = 0; i < 100; i++)); do "$@" && break; sleep 0.05; done; }
-	are_ready() { [ "$(cat out.* 2> /dev/null | grep -c ready)" = 12 ]; }
-	are_held() { [ "$(cat $(pgrep -f ./race | sed 's,.*,/proc/&/task/*/status,') 2> /dev/null | grep -c '^State:.*tracing stop')" = 12 ]; }
-	have_ended() { [ "$(ls status.* 2> /dev/null | wc -l)" = 12 ]; }
 	within are_ready
 	stopped=$(readers $recorder)
 	kill -STOP $stopped
 	touch one
 	within are_held
-	check "threads are held" are_held
+	check "threads are held at $what" are_held
 	touch fire
 	within have_ended
 	check "they end when another thread of their process execs" all_well 12
 	check "... which goes on" equal "$(cat out.* | grep -c done)" 12
 	kill -CONT $stopped
 	wait $recorder
+}
+if program execrace; then
+	unset LD_LIBRARY_PATH
+	cp /bin/true first; cp /bin/true second; cp "$PROGRAMS/execrace" race
+	race "their execs" --no-feature task-work --
+	if "$RECORDER" --doctor | grep -q '^ *task-work *yes'; then
+		race "what they map" -- map
+	else
+		skip "threads are held at what they map" "they wait in the dynamic linker's place for debuggers here"
+	fi
 fi
