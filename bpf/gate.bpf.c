@@ -387,18 +387,27 @@ static int read_met(void *map, __u32 *key, void *value)
 SEC("?tracepoint/sched/sched_process_exec")
 int exec_work(void *ctx)
 {
+	keep_own_stack();
 	if (my_task() && !defer(exec_met))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 1;
 }
 
-/* Recorder, or a process of its own: they look at files for it, which would wait for itself. */
-static __always_inline bool is_recorder(void)
+#define OWN_DEPTH	3	/* recorder, a process that reads files for it, and one that this has read some of them */
+
+/* Recorder, or a process of its own: it would wait for itself. */
+static __noinline bool is_recorder(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct pid *parent = BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]);
 
-	return process_number() == own_pid || (!known_task(task) && number_of((__u64)parent) == own_pid);
+	if (known_task(task))
+		return false;
+	for (int i = 0; i < OWN_DEPTH; i++) {
+		if (number_of((__u64)BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID])) == own_pid)
+			return true;
+		task = BPF_CORE_READ(task, real_parent);
+	}
+	return false;
 }
 
 static __always_inline bool is_planted(__s32 fd)
@@ -427,6 +436,7 @@ int maps_work(void *ctx)
 	struct pt_regs *regs = own_regs();
 	__u64 arg[6];
 
+	keep_own_stack();
 	syscall_args(regs, arg);
 	if (maps_code(arg, PT_REGS_RC_CORE(regs))) {
 		if (my_task())
