@@ -176,7 +176,7 @@ static __noinline int meet_program(__u64 sp)
 	struct gate_slot *s;
 	__u32 at;
 
-	if (!my_task() || is_known_file())
+	if (!my_task() || (is_known_file() && !gate_forks_wait))	/* else its probes may name who is not there any more */
 		return 0;
 	at = gate_is_open() ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
 	s = bpf_map_lookup_elem(&gate_slots, &at);
@@ -195,8 +195,11 @@ UPROBE_SLEEPABLE(exec_gate, ctx)
 	return meet_program(user_sp(ctx));
 }
 
-/* Set before the load: every file that is mapped is seen; else it must be asked for each time. */
+/* Set before the load: every file that is mapped is told of by the programs at system calls; else it must be asked for each time. */
 const volatile bool maps_are_seen;
+
+/* Set before the load: maps_work() tells of them in their place. */
+const volatile bool maps_are_told_here;
 
 /* Set before the load: files are looked at for their functions too, wherever returns are not asked for. */
 const volatile bool libraries_wanted;
@@ -254,7 +257,7 @@ static __noinline int meet_maps(__u64 sp)
 	if (returns_when != RETURNS_AUTO && !wanted)
 		return 0;
 	known = returns_known();
-	if (known == RETURNS_MAY && maps_are_seen)
+	if (known == RETURNS_MAY && (maps_are_seen || maps_are_told_here))
 		return 0;
 	if ((known != RETURNS_MAY_NOT || wanted) && ask_for_returns(sp))
 		return 0;
@@ -311,10 +314,16 @@ static __always_inline bool defer(task_work_fn fn)
 	return false;
 }
 
-/* False: the task has run on since, or is just ending. */
+/* Killed meanwhile, it does not go on. */
+static __always_inline bool is_ending(void)
+{
+	return bpf_get_current_task_btf()->flags & PF_EXITING;
+}
+
+/* Else the task has run on since. */
 static __always_inline bool is_in_time(const struct gate_work *w, struct pt_regs *regs)
 {
-	return PT_REGS_IP_CORE(regs) == w->ip && !(bpf_get_current_task_btf()->flags & PF_EXITING);
+	return PT_REGS_IP_CORE(regs) == w->ip;
 }
 
 static int exec_met(void *map, __u32 *key, void *value)
@@ -322,11 +331,11 @@ static int exec_met(void *map, __u32 *key, void *value)
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
-	if (is_in_time(w, regs)) {
+	if (!is_in_time(w, regs)) {
+		__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	} else if (!is_ending()) {
 		meet_program(PT_REGS_SP_CORE(regs));
 		meet_maps(PT_REGS_SP_CORE(regs));
-	} else {
-		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	}
 	w->is_taken = 0;
 	return 0;
@@ -338,7 +347,7 @@ static int maps_met(void *map, __u32 *key, void *value)
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
-	if (is_in_time(w, regs))
+	if (is_in_time(w, regs) && !is_ending())
 		meet_maps(PT_REGS_SP_CORE(regs));
 	w->is_taken = 0;
 	return 0;
@@ -376,21 +385,19 @@ static int read_met(void *map, __u32 *key, void *value)
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
-	if (is_in_time(w, regs))
-		meet_reader(regs);
-	else
+	if (!is_in_time(w, regs))
 		__sync_fetch_and_add(&gate_misread, 1);
+	else if (!is_ending())
+		meet_reader(regs);
 	w->is_taken = 0;
 	return 0;
 }
 
-SEC("?tracepoint/sched/sched_process_exec")
-int exec_work(void *ctx)
+GIVES_WORK_AT_EXEC(exec_work)
 {
-	keep_own_stack();
 	if (my_task() && !defer(exec_met))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
-	return 1;
+	return 0;
 }
 
 #define OWN_DEPTH	3	/* recorder, a process that reads files for it, and one that this has read some of them */
@@ -430,21 +437,23 @@ AT_SYS_EXIT(maps_misread, regs, ret)
 	return 0;
 }
 
-SEC("?tracepoint/syscalls/sys_exit_mmap")
-int maps_work(void *ctx)
+GIVES_WORK_AT_MMAP(maps_work, regs)
 {
-	struct pt_regs *regs = own_regs();
+	struct task_state *t;
 	__u64 arg[6];
 
-	keep_own_stack();
 	syscall_args(regs, arg);
 	if (maps_code(arg, PT_REGS_RC_CORE(regs))) {
-		if (my_task())
-			defer(maps_met);
+		t = my_task();
+		if (!t || t->flags & TASK_ARMED)
+			return 0;
+		if (maps_are_told_here)
+			send_image_at(PT_REGS_RC_CORE(regs), IMAGE_MAPPED, arg[1], arg[5], arg[4]);
+		defer(maps_met);
 	} else if (maps_text(arg, PT_REGS_RC_CORE(regs)) && is_planted(arg[4]) && !defer(read_met)) {
 		__sync_fetch_and_add(&gate_misread, 1);
 	}
-	return 1;
+	return 0;
 }
 
 char LICENSE[] SEC("license") = "GPL";

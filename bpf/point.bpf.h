@@ -113,4 +113,43 @@ int name##_perf(void *ctx)										\
 }													\
 static __always_inline int name##_met(void *ctx, struct task_struct *task)
 
+/*
+ * Programs that call task_work_add(). The typed ones have a section name of ours, so that the number of the kernel's function
+ * is put into them as well (src/source/point.c).
+ */
+#define GIVES_WORK_AT_EXEC(name)									\
+static __always_inline int name##_met(void);								\
+SEC("?work/sched_process_exec")										\
+int name(void *ctx)											\
+{													\
+	keep_own_stack();										\
+	return name##_met();										\
+}													\
+SEC("?tracepoint/sched/sched_process_exec")								\
+int name##_perf(void *ctx)										\
+{													\
+	keep_own_stack();										\
+	name##_met();											\
+	return 1;											\
+}													\
+static __always_inline int name##_met(void)
+
+/* An mmap() of 64-bit code has ended. */
+#define GIVES_WORK_AT_MMAP(name, regs)									\
+static __always_inline int name##_met(struct pt_regs *regs);						\
+SEC("?work/sys_exit")											\
+int BPF_PROG(name, struct pt_regs *at, long ret)							\
+{													\
+	keep_own_stack();										\
+	return syscall_nr(at) == NR_MMAP && !in_compat_syscall() ? name##_met(own_regs()) : 0;		\
+}													\
+SEC("?tracepoint/syscalls/sys_exit_mmap")								\
+int name##_perf(void *ctx)										\
+{													\
+	keep_own_stack();										\
+	name##_met(own_regs());										\
+	return 1;											\
+}													\
+static __always_inline int name##_met(struct pt_regs *regs)
+
 #endif

@@ -235,22 +235,16 @@ static int load_task_from_pid(void)
 	return find > 0 && release > 0 ? load(BPF_PROG_TYPE_TRACEPOINT, look_up, ARRAY_SIZE(look_up), NULL) : -ENOENT;
 }
 
-/* As src/source/point.c opens them. Some kernels want CAP_SYS_ADMIN for it, by kernel.perf_event_paranoid. */
-static bool can_open_event(const char *id_path)
+/* Some kernels want CAP_SYS_ADMIN for it, by kernel.perf_event_paranoid. They ask for that before they look for the event: there is none. */
+static bool can_open_events(void)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr) };
-	__cleanup(close_file) FILE *f = fopen(id_path, "re");
-	__cleanup(close_fd) int fd = -1;
-	unsigned id;
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = UINT32_MAX };
+	__cleanup(close_fd) int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (!f || fscanf(f, "%u", &id) != 1)
-		return false;
-	attr.config = id;
-	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd >= 0;
+	return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-/* Does tracefs tell of all of them? One is opened for all. */
+/* Does tracefs tell of all of them, and may we open them? */
 static bool are_events(const char *const *event, size_t count)
 {
 	const char *dir = trials_events();
@@ -258,10 +252,10 @@ static bool are_events(const char *const *event, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "%s/%s/id", dir ?: "", event[i]);
-		if (!dir || access(path, R_OK) || (!i && !can_open_event(path)))
+		if (!dir || access(path, R_OK))
 			return false;
 	}
-	return true;
+	return can_open_events();
 }
 
 /* Of what bpf/point.bpf.h, kin.bpf.c and file.bpf.c name. The last is the newest, of 6.10. */
@@ -425,7 +419,7 @@ bool probe_task_work(void)
 	struct work_types types = {};
 	bool yes;
 
-	if (!are_events(events, ARRAY_SIZE(events)) || type_ids()->task_work <= 0)
+	if (type_ids()->task_work <= 0 || (!probe_steady_tracepoints() && !are_events(events, ARRAY_SIZE(events))))
 		return false;
 	yes = !describe_work(&types) && keep_answer(load_work(&types));
 	btf__free(types.btf);

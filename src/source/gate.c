@@ -113,6 +113,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_program__set_autoload(bpf->progs.gate_know, true);
 	bpf_program__set_autoload(bpf->progs.gate_plant, true);
 	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
+	bpf->rodata->maps_are_told_here = gate.by_work && !bpf->rodata->maps_are_seen;
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
 	bpf->rodata->cuda_wanted = cfg->cuda;
 	return 0;

@@ -49,17 +49,35 @@ static int put_calls(struct bpf_program *prog, struct bpf_prog_load_opts *, long
 	return err;
 }
 
+/* bpf/point.bpf.h: a typed tracepoint's program, for which libbpf has a name of its own, that calls the kernel's functions. */
+#define WORK	"work/"
+
 int point_prepare(void)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = put_calls);
 	int id = libbpf_register_prog_handler("tracepoint+", BPF_PROG_TYPE_TRACEPOINT, 0, &opts);
 
+	if (id >= 0)
+		id = libbpf_register_prog_handler("work+", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, &opts);
 	return MIN(id, 0);
+}
+
+/* The event that the section of @prog names, where that is ours; else NULL. */
+static const char *work_event(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return strncmp(section, WORK, strlen(WORK)) ? NULL : section + strlen(WORK);
 }
 
 void point_load(struct recorder_bpf *bpf, struct bpf_program *prog, bool is_wanted)
 {
-	bpf_program__set_autoload(shape_of(bpf, prog), is_wanted);
+	struct bpf_program *shape = shape_of(bpf, prog);
+	const char *event = work_event(shape);
+
+	bpf_program__set_autoload(shape, is_wanted);
+	if (is_wanted && event && bpf_program__set_attach_target(shape, 0, event))
+		detail("the kernel has no tracepoint '%s'", event);
 }
 
 struct bpf_link *point_link_event(struct bpf_program *prog, unsigned id, uint64_t cookie)
@@ -97,6 +115,8 @@ struct bpf_link *point_link(struct recorder_bpf *bpf, struct bpf_program *prog)
 	struct bpf_program *shape = shape_of(bpf, prog);
 	unsigned id;
 
+	if (work_event(shape))
+		return bpf_program__attach_trace(shape);
 	if (bpf_program__type(shape) != BPF_PROG_TYPE_TRACEPOINT)
 		return bpf_program__attach(shape);
 	return event_of(shape, &id) ? point_link_event(shape, id, 0) : NULL;

@@ -3,8 +3,8 @@
  *
  * Not loaded with --no-syscalls: every probed return is a system call of the
  * kernel's own, and would pay for the two. The libraries a program maps are not
- * seen then, unless their functions are to be recorded; the program itself and its
- * linker are told by the exec.
+ * seen here then, unless their functions are to be recorded; the program itself and its
+ * linker are told by the exec, and where gates are no probes they tell of the rest.
  */
 #include <bpf/libbpf.h>
 

@@ -97,7 +97,7 @@ else
 	check "$name" each_own_stack own uprobe held exec_gate exec_call maps_gate unwind_begin unwind_end
 	if "$RECORDER" --doctor | grep -q '^ *task-work *yes'; then
 		own_stacks work
-		check "... and so are those that tasks run on their way back" each_own_stack work tracepoint exec_work maps_work
+		check "... and so are those that tasks run on their way back" each_own_stack work 'trac[a-z]*' exec_work maps_work
 	else
 		skip "... and so are those that tasks run on their way back" "there is no such work on this kernel"
 	fi
