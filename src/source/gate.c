@@ -440,8 +440,8 @@ static void set_gates(void)
 }
 
 /*
- * @file can be rewritten without our leave, and who execs it then has the old probes in the new code before he
- * waits. A look at it before the exec makes that seldom.
+ * A file that is not leased can be rewritten without our leave, and who execs it then has the old probes in the new code
+ * before he waits. A look at it before the exec makes that seldom.
  */
 static void look_before_execs(void)
 {
