@@ -195,10 +195,10 @@ UPROBE_SLEEPABLE(exec_gate, ctx)
 	return meet_program(user_sp(ctx));
 }
 
-/* Set before the load: every file that is mapped is told of by the programs at system calls; else it must be asked for each time. */
+/* Set before the load: every file that is mapped is seen; else it must be asked for each time. */
 const volatile bool maps_are_seen;
 
-/* Set before the load: maps_work() tells of them in their place. */
+/* Set before the load: by maps_work(), not by the programs at system calls. */
 const volatile bool maps_are_told_here;
 
 /* Set before the load: files are looked at for their functions too, wherever returns are not asked for. */
@@ -247,9 +247,8 @@ int gate_settle(struct gate_answer *a)
  */
 static __noinline int meet_maps(__u64 sp)
 {
-	struct gate_slot *s;
-	__u32 at, known;
 	bool wanted;
+	__u32 known;
 
 	if ((returns_when != RETURNS_AUTO && !libraries_wanted && !cuda_wanted) || !my_task())
 		return 0;
@@ -257,18 +256,11 @@ static __noinline int meet_maps(__u64 sp)
 	if (returns_when != RETURNS_AUTO && !wanted)
 		return 0;
 	known = returns_known();
-	if (known == RETURNS_MAY && (maps_are_seen || maps_are_told_here))
+	if (known == RETURNS_MAY && maps_are_seen)
 		return 0;
 	if ((known != RETURNS_MAY_NOT || wanted) && ask_for_returns(sp))
 		return 0;
-	if (returns_when != RETURNS_AUTO)
-		return 0;
-	at = begin_walk(sp);
-	s = bpf_map_lookup_elem(&gate_slots, &at);
-	if (!s)
-		return 0;
-	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
-	return end_walk(at, &unwind_restored);
+	return returns_when == RETURNS_AUTO ? restore_truth(sp) : 0;
 }
 
 /* The dynamic linker's _dl_debug_state(), which it calls for debuggers when it has mapped libraries. */
@@ -421,7 +413,7 @@ static __always_inline bool is_planted(__s32 fd)
 {
 	__u64 ino = inode_at_fd(fd);
 
-	return ino && bpf_map_lookup_elem(&gate_planted, &ino) && recording && !is_recorder();
+	return ino && bpf_map_lookup_elem(&gate_planted, &ino) && !is_recorder();
 }
 
 /* Where tasks can be given no work nobody can wait: it is counted. */

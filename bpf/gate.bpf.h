@@ -344,4 +344,16 @@ static __noinline int end_walk(__u32 at, volatile __u64 *served)
 	return 0;
 }
 
+/* The truth into every frame of the current task's that has a return probe open. */
+static __always_inline int restore_truth(__u64 sp)
+{
+	__u32 at = begin_walk(sp);
+	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
+
+	if (!s)
+		return 0;
+	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
+	return end_walk(at, &unwind_restored);
+}
+
 #endif

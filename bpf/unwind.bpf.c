@@ -22,13 +22,7 @@ const volatile bool gate_can_write SEC(".rodata.later");
 /* An unwinder is about to look at the stack: give it the truth. */
 UPROBE_SLEEPABLE(unwind_begin, ctx)
 {
-	__u32 at = begin_walk(user_sp(ctx));
-	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
-
-	if (!s)
-		return 0;
-	bpf_loop(GATE_FRAMES, note_truth, &s, 0);
-	return end_walk(at, &unwind_restored);
+	return restore_truth(user_sp(ctx));
 }
 
 /* It has found its handler, or was only looking: the frames that are left get their return probes again. */

@@ -235,7 +235,7 @@ static int load_task_from_pid(void)
 	return find > 0 && release > 0 ? load(BPF_PROG_TYPE_TRACEPOINT, look_up, ARRAY_SIZE(look_up), NULL) : -ENOENT;
 }
 
-/* Some kernels want CAP_SYS_ADMIN for it, by kernel.perf_event_paranoid. They ask for that before they look for the event: there is none. */
+/* Some kernels want CAP_SYS_ADMIN for it, by kernel.perf_event_paranoid, and ask ahead of looking for the event: there is none. */
 static bool can_open_events(void)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = UINT32_MAX };

@@ -112,8 +112,8 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_program__set_autoload(bpf->progs.gate_settle, true);
 	bpf_program__set_autoload(bpf->progs.gate_know, true);
 	bpf_program__set_autoload(bpf->progs.gate_plant, true);
-	bpf->rodata->maps_are_seen = cfg->syscalls || wants_libraries(cfg);
-	bpf->rodata->maps_are_told_here = gate.by_work && !bpf->rodata->maps_are_seen;
+	bpf->rodata->maps_are_told_here = gate.by_work && !cfg->syscalls && !wants_libraries(cfg);
+	bpf->rodata->maps_are_seen = gate.by_work || cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
 	bpf->rodata->cuda_wanted = cfg->cuda;
 	return 0;
@@ -445,17 +445,17 @@ static void set_gates(void)
  */
 static void look_before_execs(void)
 {
-	struct recorder_bpf *late = later_open(gate.bpf);
+	int err;
 
-	if (!late)
-		return;
-	later_want(late->progs.exec_call);
-	if (recorder_bpf__load(late)) {
-		recorder_bpf__destroy(late);
+	gate.late = later_open(gate.bpf);
+	if (gate.late)
+		later_want(gate.late->progs.exec_call);
+	err = gate.late ? recorder_bpf__load(gate.late) : -errno;
+	if (err) {
+		detail("gate: none at execve() of C libraries: %s", strerror(-err));
 		return;
 	}
-	gate.late = late;
-	gate.exec_call = late->progs.exec_call;
+	gate.exec_call = gate.late->progs.exec_call;
 	gate.files = 0;
 	set_gates();
 }

@@ -1,6 +1,7 @@
 # gate.sh - who execs a file or maps one waits until it is probed; where that needs no probe, nobody's libraries have any.
 # limit: 120
 . "$LIVE/lib.sh"
+. "$LIVE/attached.sh"
 need python3 strip
 for p in nested nested.static bareexec throw; do program "$p" || exit 0; done
 lie_the_same
@@ -32,11 +33,22 @@ fi
 # Where files were not leased, a look before the exec is what comes ahead of a rewritten one.
 check "without leases: whole" whole unleased --no-feature file-lease -- sh tree.sh
 
-# text PID: the libraries whose code is not what their file has. The program's own functions are probed, so it is left out.
+# Meanwhile: a recording of nested, then of a sleep, whose number is $sleeper; until `awake`.
+asleep() {
+	rm -f there
+	record "$@" -- sh -c './nested > /dev/null; echo $$ > there; exec sleep 60' 8>&- & recorder=$!
+	wait_for [ -s there ]
+	sleeper=$(cat there)
+	wait_for [ "/proc/$sleeper/exe" -ef "$(command -v sleep)" ]
+}
+awake() { kill "$sleeper"; wait $recorder || :; }
+
+# text PID: the libraries whose code is not what their file has, and how many there are. The program's own functions are probed.
 cat > text.py <<'PY'
 import os, sys
 pid = sys.argv[1]
 program = os.readlink(f"/proc/{pid}/exe")
+seen = 0
 for line in open(f"/proc/{pid}/maps"):
     f = line.rstrip("\n").split(None, 5)
     if len(f) < 6 or "x" not in f[1] or not f[5].startswith("/") or f[5] == program:
@@ -46,30 +58,30 @@ for line in open(f"/proc/{pid}/maps"):
         memory.seek(begin)
         file.seek(int(f[2], 16))
         code = file.read(end - begin)
+        seen += 1
         if memory.read(end - begin)[:len(code)] != code:
             print(f[5])
+print("of", seen)
 PY
 
 # beside DIR OPTION...: the libraries of a process that is recorded, and of one that is not and begins meanwhile.
 beside() {
-	local dir=$1 recorder other; shift
-	rm -f there
-	record "$dir" "$@" -- sh -c 'touch there; exec sleep 60' 8>&- & recorder=$!
-	for ((i = 0; i < 300; i++)); do [ ! -e there ] || break; sleep 0.1; done
+	local other
+	asleep "$@"
 	sleep 60 8>&- & other=$!
-	sleep 0.5
-	python3 text.py "$(pgrep -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep)" > "$dir.recorded"
-	python3 text.py $other > "$dir.other"
-	kill $other; pkill -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep
-	wait $recorder $other 2> /dev/null || :
+	wait_for grep -q libc "/proc/$other/maps"
+	python3 text.py "$sleeper" > "$1.recorded"
+	python3 text.py $other > "$1.other"
+	kill $other
+	awake
 }
 if [ "$by_work" ]; then
 	beside clean
-	check "nothing is set in the libraries of who is recorded" equal "$(cat clean.recorded)" ""
-	check "... nor of others" equal "$(cat clean.other)" ""
+	check "nothing is set in the libraries of who is recorded" equal "$(cat clean.recorded)" "of 2"
+	check "... nor of others" equal "$(cat clean.other)" "of 2"
 fi
 beside set --no-feature task-work
-check "(where gates are probes, there is)" [ -s set.other ]
+check "(where gates are probes, there is)" [ "$(wc -l < set.recorded) $(wc -l < set.other)" = "3 3" ]
 
 # Who maps a probed file to read it (llvm-strip, binutils, gdb) may write to another what he reads.
 cat > reads.py <<'PY'
@@ -83,30 +95,20 @@ with open(path, "rb") as file:
             if m[:] != whole[offset:offset + length]:
                 print(f"{length} bytes from {offset} on are not those of the file")
             m.close()
+print("bytes read:", size)
 PY
 python=$(python3 -c 'import sys; print(sys.executable)')	# itself, where python3 looks for it first
-reads() { equal "$("$python" reads.py nested)" ""; }
-read_beside() {
-	local recorder said
-	rm -f there
-	record reader "$@" -- sh -c './nested > /dev/null; touch there; exec sleep 60' 8>&- & recorder=$!
-	for ((i = 0; i < 300; i++)); do [ ! -e there ] || break; sleep 0.1; done
-	said=$(reads)
-	pkill -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep; wait $recorder || :
-	equal "$said" "" && in_time reader
-}
-in_time() { equal "$(said "$1" | grep 'mapped to be read')" ""; }
-# as_it_is OPTION...
-as_it_is() {
-	local with=${*:-as is best}
-	record read "$@" -- sh -c './nested; "$0" reads.py nested; ./nested' "$python" > read.out
-	check "a probed file that is mapped to be read is what it is: $with" equal "$(grep 'bytes from' read.out)" ""
-	check "... and nothing was too late" in_time read
+as_it_is="bytes read: $(stat -c %s nested)"
+if [ "$by_work" ]; then
+	record read -- sh -c './nested; "$0" reads.py nested; ./nested' "$python" > read.out
+	check "a probed file that is mapped to be read is what it is" equal "$(grep bytes read.out)" "$as_it_is"
 	check "... and its calls go on being recorded" equal \
 		"$(report_calls read leaf)" "$(awk '$1 == "calls" && $2 == "leaf" { n += $3 } END { print n }' read.out)"
-	check "... and what others read is, too" read_beside "$@"
-}
-if [ "$by_work" ]; then as_it_is; fi
+	asleep reader
+	check "... and what others read is, too" equal "$("$python" reads.py nested)" "$as_it_is"
+	awake
+	check "... and nothing was too late" equal "$(said read | grep -c 'mapped to be read') $(said reader | grep -c 'mapped to be read')" "0 0"
+fi
 record misread --no-feature task-work -- sh -c './nested > /dev/null; "$0" reads.py nested' "$python" > misread.out
 check "... and where nobody can wait for that, it is said" grep -q 'mapped to be read.*: [1-9]' <(said misread)
 
@@ -115,13 +117,10 @@ if ! command -v valgrind > /dev/null || [ -z "$by_work" ]; then
 	skip "valgrind beside a recording" "it is not there, or gates are probes here"
 else
 	valgrind -q "$PROGRAMS/throw" > valgrind.want 2>&1
-	rm -f there
-	record grind -- sh -c 'touch there; "$0" > /dev/null; exec sleep 60' "$PROGRAMS/nested" 8>&- & recorder=$!
-	for ((i = 0; i < 300; i++)); do [ ! -e there ] || break; sleep 0.1; done
-	sleep 0.5
+	asleep grind
 	valgrind -q "$PROGRAMS/throw" > valgrind.out 2>&1
 	check "valgrind beside a recording runs as without" equal "$? $(cmp valgrind.want valgrind.out)" "0 "
+	awake
 	record ground -- valgrind -q "$PROGRAMS/throw" > ground.out 2>&1
 	check "... and recorded, all but its own functions" equal "$? $(cmp valgrind.want ground.out)" "0 "
-	pkill -x -P "$(pgrep -x -P $recorder recorder | head -n 1)" sleep; wait $recorder || :
 fi
