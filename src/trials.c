@@ -29,6 +29,7 @@
 
 #include "base.h"
 #include "bpflink.h"
+#include "record.h"
 #include "trials.h"
 
 #define MOV_IMM(to, n)		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (n) }
@@ -92,7 +93,7 @@ static int preempt_count_at(const struct btf *btf)
 
 /* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
 static const struct type_ids {
-	int sys_enter, preempt_count, storage_busy;
+	int sys_enter, task_rename, preempt_count, storage_busy;
 	int task_from_pid, task_release, task_work;	/* enum kernel_call */
 } *type_ids(void)
 {
@@ -106,6 +107,7 @@ static const struct type_ids {
 	if (!btf)
 		return &ids;
 	ids.sys_enter = btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF);
+	ids.task_rename = btf__find_by_name_kind(btf, "btf_trace_task_rename", BTF_KIND_TYPEDEF);
 	ids.preempt_count = preempt_count_at(btf);
 	ids.storage_busy = btf__find_by_name_kind(btf, "bpf_task_storage_busy", BTF_KIND_VAR);
 	ids.task_from_pid = btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC);
@@ -117,17 +119,17 @@ static const struct type_ids {
 	return &ids;
 }
 
-static int load_tp_btf(const struct bpf_insn *insns, size_t count)
+static int load_tp_btf(int tracepoint, const struct bpf_insn *insns, size_t count)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
-		    .attach_btf_id = MAX(type_ids()->sys_enter, 0));
+		    .attach_btf_id = MAX(tracepoint, 0));
 
 	return opts.attach_btf_id ? load(BPF_PROG_TYPE_TRACING, insns, count, &opts) : -ENOENT;
 }
 
 bool probe_tp_btf(void)
 {
-	__cleanup(close_fd) int prog = load_tp_btf(nothing, ARRAY_SIZE(nothing));
+	__cleanup(close_fd) int prog = load_tp_btf(type_ids()->sys_enter, nothing, ARRAY_SIZE(nothing));
 
 	return prog >= 0 && keep_answer(bpf_raw_tracepoint_open(NULL, prog));
 }
@@ -157,7 +159,7 @@ bool probe_tp_btf(void)
 		MOV_IMM(BPF_REG_0, 0),						\
 		EXIT
 
-static int load_preempt_count(int map)
+static int load_preempt_count(int tracepoint, int map)
 {
 	int at = type_ids()->preempt_count;
 	const struct bpf_insn look[] = {
@@ -172,7 +174,7 @@ static int load_preempt_count(int map)
 		KEEP_R6(map),
 	};
 
-	return at > 0 ? load_tp_btf(look, ARRAY_SIZE(look)) : -ENOENT;
+	return at > 0 ? load_tp_btf(tracepoint, look, ARRAY_SIZE(look)) : -ENOENT;
 }
 
 /* Of the kernel's release, the first number. uname(2) says what setarch --uname-2.6 would have it say. */
@@ -184,26 +186,36 @@ static int kernel_major(void)
 	return f && fscanf(f, "%d", &major) == 1 ? major : INT_MAX;
 }
 
-/*
- * Is preemption off in a typed tracepoint's program? Up to 7.0 it was, whatever the kernel. A system call of our own
- * tells. Where it cannot be told, it is taken to be.
- */
-bool probe_steady_tracepoints(void)
+/* Tracepoints of our own: a system call, and the name we have already. */
+static void pass_tracepoints(void)
+{
+	char name[REC_COMM];
+
+	if (!prctl(PR_GET_NAME, name))
+		prctl(PR_SET_NAME, name);
+}
+
+/* Is preemption off in a program of the typed @tracepoint? Where it cannot be told, it is taken to be. */
+static bool is_steady(int tracepoint)
 {
 	uint64_t count = PREEMPT_OFF;
 	__cleanup(close_fd) int map = -1, prog = -1, link = -1;
 	uint32_t zero = 0;
 
-	if (kernel_major() < 7)
-		return true;
 	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(zero), sizeof(count), 1, NULL);
 	if (map >= 0 && !bpf_map_update_elem(map, &zero, &count, BPF_ANY))
-		prog = load_preempt_count(map);
+		prog = load_preempt_count(tracepoint, map);
 	if (prog < 0)
 		return true;
 	link = bpf_raw_tracepoint_open(NULL, prog);
-	syscall(SYS_getppid);
+	pass_tracepoints();
 	return bpf_map_lookup_elem(map, &zero, &count) || count & PREEMPT_OFF;
+}
+
+/* Up to 6.19 all were, whatever the kernel; 7.0 is in system calls' alone. */
+bool probe_steady_tracepoints(void)
+{
+	return kernel_major() < 7 || (is_steady(type_ids()->sys_enter) && is_steady(type_ids()->task_rename));
 }
 
 int trials_kernel_call(enum kernel_call which)
@@ -297,7 +309,7 @@ bool probe_task_storage(void)
 		EXIT,
 	};
 
-	return map >= 0 && keep_answer(load_tp_btf(lookup, ARRAY_SIZE(lookup))) &&
+	return map >= 0 && keep_answer(load_tp_btf(type_ids()->sys_enter, lookup, ARRAY_SIZE(lookup))) &&
 	       keep_answer(load(BPF_PROG_TYPE_KPROBE, lookup, ARRAY_SIZE(lookup), NULL));
 }
 
