@@ -134,7 +134,7 @@ int name##_perf(void *ctx)										\
 }													\
 static __always_inline int name##_met(void)
 
-/* An mmap() of 64-bit code has ended. */
+/* An mmap() of 64-bit code has ended. syscalls/sys_exit_mmap would be met by nothing else, but from 7.1 on it preempts. */
 #define GIVES_WORK_AT_MMAP(name, regs)									\
 static __always_inline int name##_met(struct pt_regs *regs);						\
 SEC("?work/sys_exit")											\
@@ -143,11 +143,12 @@ int BPF_PROG(name, struct pt_regs *at, long ret)							\
 	keep_own_stack();										\
 	return syscall_nr(at) == NR_MMAP && !in_compat_syscall() ? name##_met(own_regs()) : 0;		\
 }													\
-SEC("?tracepoint/syscalls/sys_exit_mmap")								\
-int name##_perf(void *ctx)										\
+SEC("?tracepoint/raw_syscalls/sys_exit")								\
+int name##_perf(struct trace_event_raw_sys_exit *ctx)							\
 {													\
 	keep_own_stack();										\
-	name##_met(own_regs());										\
+	if (ctx->id == NR_MMAP && !in_compat_syscall())							\
+		name##_met(own_regs());									\
 	return 1;											\
 }													\
 static __always_inline int name##_met(struct pt_regs *regs)

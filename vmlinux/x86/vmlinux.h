@@ -397,6 +397,7 @@ struct trace_event_raw_sys_enter {
 };
 
 struct trace_event_raw_sys_exit {
+	long int id;
 	long int ret;
 };
 
