@@ -184,6 +184,15 @@ static __always_inline bool names_itself(__u32 nr, bool compat)
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define NR_MMAP		9
+#define NR_MPROTECT	10
+#define NR_MUNMAP	11
+#define NR_MREMAP	25
+#define NR_MADVISE	28
+#define NR32_MUNMAP	91
+#define NR32_MPROTECT	125
+#define NR32_MREMAP	163
+#define NR32_MMAP2	192
+#define NR32_MADVISE	219
 #define NR_RT_SIGRETURN	15
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -272,12 +281,82 @@ static __always_inline bool names_itself(__u32 nr, bool compat)
 
 #define NR_EXECVE	221
 #define NR_EXECVEAT	281
+#define NR_MUNMAP	215
+#define NR_MREMAP	216
 #define NR_MMAP		222
+#define NR_MPROTECT	226
+#define NR_MADVISE	233
+#define NR32_MUNMAP	91
+#define NR32_MPROTECT	125
+#define NR32_MREMAP	163
+#define NR32_MMAP2	192
+#define NR32_MADVISE	220
 #define NR_RT_SIGRETURN	139
 
 #else
 #error "no such architecture yet: add its registers here"
 #endif
+
+/* What a system call does to the mappings of its process. */
+enum map_call {
+	MAP_CALL_NONE,
+	MAP_CALL_MAP,
+	MAP_CALL_UNMAP,
+	MAP_CALL_PROTECT,
+	MAP_CALL_MOVE,
+	MAP_CALL_ADVISE,
+};
+
+static __always_inline __u32 map_call_of(__u32 nr)
+{
+	switch (nr) {
+	case NR_MMAP:
+		return MAP_CALL_MAP;
+	case NR_MUNMAP:
+		return MAP_CALL_UNMAP;
+	case NR_MPROTECT:
+		return MAP_CALL_PROTECT;
+	case NR_MREMAP:
+		return MAP_CALL_MOVE;
+	case NR_MADVISE:
+		return MAP_CALL_ADVISE;
+	}
+	return MAP_CALL_NONE;
+}
+
+/* mmap() itself, which takes its arguments in memory, is long out of use. */
+static __always_inline __u32 map_call_of_32(__u32 nr)
+{
+	switch (nr) {
+	case NR32_MMAP2:
+		return MAP_CALL_MAP;
+	case NR32_MUNMAP:
+		return MAP_CALL_UNMAP;
+	case NR32_MPROTECT:
+		return MAP_CALL_PROTECT;
+	case NR32_MREMAP:
+		return MAP_CALL_MOVE;
+	case NR32_MADVISE:
+		return MAP_CALL_ADVISE;
+	}
+	return MAP_CALL_NONE;
+}
+
+/* enum map_call, and its arguments. */
+static __always_inline __u32 map_call(struct pt_regs *regs, __u32 nr, __u64 arg[6])
+{
+	__u32 call = map_call_of(nr), call32 = map_call_of_32(nr);
+
+	if (!(call | call32))
+		return MAP_CALL_NONE;
+	if (in_compat_syscall()) {
+		call = call32;
+		compat_args(regs, arg);
+	} else {
+		syscall_args(regs, arg);
+	}
+	return call;
+}
 
 /*
  * In a session program: not at the entry. There the task stands at the probed

@@ -8,12 +8,14 @@
 #include "path.bpf.h"
 #include "point.bpf.h"
 #include "returns.bpf.h"
+#include "user.bpf.h"
 
 volatile bool gate_exec_open = true, gate_attaching, gate_serving;
 
 /* For the summary and the tests. */
 volatile __u64 gate_execs, gate_exec_timeouts;
 volatile __u64 gate_misread;		/* mappings of files with breakpoints, to be read, that were not mended in time */
+volatile __u64 gate_unplanted;		/* ... that were mended, and made code afterwards */
 
 /* Files whose execution need not wait: probed already, or not to be probed. */
 struct {
@@ -32,6 +34,19 @@ struct {
 	__type(key, __u64);
 	__type(value, __u32);
 } gate_planted SEC(".maps");
+
+/* Who has mapped such files to read them. */
+struct gate_reader {
+	struct gate_read read;
+	__u64 is_shown;			/* what the file has lies there now */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);			/* pid, as the initial PID namespace counts */
+	__type(value, struct gate_reader);
+} gate_readers SEC(".maps");
 
 /* The file the current task runs. */
 static __always_inline void my_file(struct gate_file *f)
@@ -352,20 +367,31 @@ static __always_inline __u64 inode_at_fd(__s32 fd)
 	return file ? BPF_CORE_READ(file, f_inode, i_ino) : 0;
 }
 
+static __always_inline __u32 my_pid(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
+}
+
+static __always_inline struct gate_reader *my_readings(void)
+{
+	__u32 pid = my_pid();
+
+	return bpf_map_lookup_elem(&gate_readers, &pid);
+}
+
 /* Whoever it is, recorded or not: what it reads, and may write elsewhere, is to be what the file has. */
 static __noinline int meet_reader(struct pt_regs *regs)
 {
 	__u32 at = gate_is_open() && regs ? gate_take(GATE_EXEC, PT_REGS_SP_CORE(regs)) : GATE_SLOTS, answer = GATE_FREE;
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
-	__u64 arg[6];
+	struct gate_reader *r = my_readings();
 
-	if (s && regs) {
-		syscall_args(regs, arg);
-		s->read.ino = inode_at_fd(arg[4]);
-		s->read.addr = PT_REGS_RC_CORE(regs);
-		s->read.len = arg[1];
-		s->read.offset = arg[5];
+	if (s && r) {
+		s->read = r->read;
 		answer = ask_control(at, GATE_READ);
+	} else if (s) {
+		gate_move(s, GATE_TAKEN, GATE_FREE);	/* another thread has unmapped it */
+		return 0;
 	}
 	if (answer != GATE_DONE && answer != GATE_HELD)
 		__sync_fetch_and_add(&gate_misread, 1);
@@ -421,30 +447,112 @@ AT_SYS_EXIT(maps_misread, regs, ret)
 {
 	__u64 arg[6];
 
-	if (syscall_nr(regs) != NR_MMAP)
-		return 0;
-	syscall_args(regs, arg);
-	if (maps_text(arg, ret) && is_planted(arg[4]))
+	if (map_call(regs, syscall_nr(regs), arg) == MAP_CALL_MAP && maps_text(arg, ret) && arg[2] && is_planted(arg[4]))
 		__sync_fetch_and_add(&gate_misread, 1);
 	return 0;
 }
 
-GIVES_WORK_AT_MMAP(maps_work, regs)
+static __always_inline bool lies_in(const struct gate_read *in, __u64 begin, __u64 end)
 {
-	struct task_state *t;
-	__u64 arg[6];
+	return begin < in->end && end > in->begin;
+}
 
-	syscall_args(regs, arg);
-	if (maps_code(arg, PT_REGS_RC_CORE(regs))) {
-		t = my_task();
-		if (!t || t->flags & TASK_ARMED)
-			return 0;
-		if (maps_are_told_here)
-			send_image_at(PT_REGS_RC_CORE(regs), IMAGE_MAPPED, arg[1], arg[5], arg[4]);
-		defer(maps_met);
-	} else if (maps_text(arg, PT_REGS_RC_CORE(regs)) && is_planted(arg[4]) && !defer(read_met)) {
-		__sync_fetch_and_add(&gate_misread, 1);
+static __always_inline bool covers(__u64 begin, __u64 end, const struct gate_read *read)
+{
+	return begin <= read->begin && end >= read->end;
+}
+
+static __always_inline void widen(struct gate_read *read, __u64 begin, __u64 end)
+{
+	if (begin < read->begin)
+		read->begin = begin;
+	if (end > read->end)
+		read->end = end;
+	__sync_fetch_and_add(&read->count, 1);
+}
+
+static __noinline int note_reading(__u64 begin, __u64 end, bool is_shown)
+{
+	struct gate_reader fresh = { { begin, end, 1, 0 }, is_shown }, *r = my_readings();
+	__u32 pid = my_pid();
+
+	if (!r)
+		return bpf_map_update_elem(&gate_readers, &pid, &fresh, BPF_ANY);
+	widen(&r->read, begin, end);
+	r->is_shown |= is_shown;
+	return 0;
+}
+
+/* By a program, as above. */
+SEC("?syscall")
+int gate_forget(struct gate_unread *u)
+{
+	__u32 pid = u->pid;
+	struct gate_reader *r = bpf_map_lookup_elem(&gate_readers, &pid);
+
+	return r && r->read.count == u->count ? bpf_map_delete_elem(&gate_readers, &pid) : 0;
+}
+
+/*
+ * Where a mapping is cut in two, or becomes one with its neighbour, the kernel plants all breakpoints anew: look again. What was
+ * mapped and not to be read at first may be now. Not where one that was mended is made code as a whole: there are none then.
+ */
+static __noinline bool changes_readings(__u32 call, const __u64 arg[6], __u64 ret)
+{
+	struct gate_reader *r = my_readings();
+	__u32 pid = my_pid();
+	__u64 begin, end;
+
+	if (!r || !arg)
+		return false;
+	begin = call == MAP_CALL_MAP ? ret : arg[0];
+	end = begin + ((arg[1] + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ull));
+	if (!lies_in(&r->read, begin, end))
+		return false;
+	if (call <= MAP_CALL_UNMAP && covers(begin, end, &r->read)) {
+		bpf_map_delete_elem(&gate_readers, &pid);
+		return false;
 	}
+	if (call == MAP_CALL_PROTECT && arg[2] & PROT_EXEC && r->is_shown && covers(begin, end, &r->read) && my_task())
+		__sync_fetch_and_add(&gate_unplanted, 1);
+	if (call == MAP_CALL_MOVE)
+		widen(&r->read, ret, ret + arg[2]);
+	else
+		__sync_fetch_and_add(&r->read.count, 1);
+	return true;
+}
+
+/* Is there to be a look? Not yet where nothing may be read: changes_readings() sees that. */
+static __always_inline bool is_to_be_shown(__u32 call, const __u64 arg[6], __u64 ret)
+{
+	if (call != MAP_CALL_MAP || !maps_text(arg, ret) || !is_planted(arg[4]))
+		return changes_readings(call, arg, ret);
+	note_reading(ret, ret + arg[1], arg[2]);
+	return arg[2];
+}
+
+static __always_inline void begins_code(const __u64 arg[6], __u64 ret)
+{
+	struct task_state *t = my_task();
+
+	if (!t || t->flags & TASK_ARMED)
+		return;
+	if (maps_are_told_here)
+		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5], arg[4]);
+	defer(maps_met);
+}
+
+GIVES_WORK_AT_SYS_EXIT(maps_work, regs, nr)
+{
+	__u64 arg[6], ret = PT_REGS_RC_CORE(regs);
+	__u32 call = map_call(regs, nr, arg);
+
+	if (call == MAP_CALL_NONE || ret >= -4095ull)
+		return 0;
+	if (call == MAP_CALL_MAP && maps_code(arg, ret) && !in_compat_syscall())
+		begins_code(arg, ret);
+	if (is_to_be_shown(call, arg, ret) && !defer(read_met))
+		__sync_fetch_and_add(&gate_misread, 1);
 	return 0;
 }
 

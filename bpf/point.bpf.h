@@ -134,23 +134,25 @@ int name##_perf(void *ctx)										\
 }													\
 static __always_inline int name##_met(void)
 
-/* An mmap() of 64-bit code has ended. syscalls/sys_exit_mmap would be met by nothing else, but from 7.1 on it preempts. */
-#define GIVES_WORK_AT_MMAP(name, regs)									\
-static __always_inline int name##_met(struct pt_regs *regs);						\
+/*
+ * A system call has ended, of any task. syscalls/sys_exit_mmap and its like would be met by nothing else, but from 7.1 on the
+ * kernel may preempt what it runs there.
+ */
+#define GIVES_WORK_AT_SYS_EXIT(name, regs, nr)								\
+static __always_inline int name##_met(struct pt_regs *regs, __u32 nr);					\
 SEC("?work/sys_exit")											\
 int BPF_PROG(name, struct pt_regs *at, long ret)							\
 {													\
 	keep_own_stack();										\
-	return syscall_nr(at) == NR_MMAP && !in_compat_syscall() ? name##_met(own_regs()) : 0;		\
+	return name##_met(own_regs(), syscall_nr(at));							\
 }													\
 SEC("?tracepoint/raw_syscalls/sys_exit")								\
 int name##_perf(struct trace_event_raw_sys_exit *ctx)							\
 {													\
 	keep_own_stack();										\
-	if (ctx->id == NR_MMAP && !in_compat_syscall())							\
-		name##_met(own_regs());									\
+	name##_met(own_regs(), ctx->id);								\
 	return 1;											\
 }													\
-static __always_inline int name##_met(struct pt_regs *regs)
+static __always_inline int name##_met(struct pt_regs *regs, __u32 nr)
 
 #endif

@@ -60,10 +60,11 @@ struct gate_word {
 	__u64	value;
 };
 
-/* A mapping to read from: the kernel plants breakpoints there as well. */
+/* Where a process has mapped, to read them, files with breakpoints: from the first to the last. The kernel plants there as well. */
 struct gate_read {
-	__u64	ino;		/* of the file */
-	__u64	addr, len, offset;
+	__u64	begin, end;
+	__u32	count;		/* of its changes */
+	__u32	pad;
 };
 
 struct gate_slot {
@@ -103,7 +104,7 @@ enum gate_what {
 	GATE_EXECED,		/* it has exec'd @file: probe that */
 	GATE_FORK,		/* it is about to make a process, and files are probed for some processes alone: probe them for all */
 	GATE_MAPPED,		/* libraries were mapped, no code of theirs has run: may its returns be probed? */
-	GATE_READ,		/* it has mapped a file with breakpoints to read it, struct gate_read: show it what the file has */
+	GATE_READ,		/* such a mapping is new, or has been changed, struct gate_read: show it what the file has */
 };
 
 /* What the control thread is told when a task waits at a gate. */
@@ -123,6 +124,11 @@ _Static_assert(sizeof(struct gate_notice) == 64, "no holes");
 struct gate_known {
 	struct gate_file file;
 	__u32		 value, pad;
+};
+
+/* GATE_READ: there is no such mapping any more in @pid (gate_notice.root_pid), unless there have been changes since. */
+struct gate_unread {
+	__u32	pid, count;
 };
 
 /* GATE_MAPPED, and the task was held: the answer. */

@@ -585,7 +585,7 @@ static int add_mapping(void *ctx, const struct mapping *m)
 int images_look(struct images *im, pid_t pid, int proc)
 {
 	im->pid = pid;
-	return mapped_each(proc, add_mapping, im);
+	return mapped_each(proc, MAPPED_CODE, add_mapping, im);
 }
 
 int images_look_ahead(struct images *im, pid_t pid, int proc)
@@ -600,7 +600,7 @@ int images_look_ahead(struct images *im, pid_t pid, int proc)
 		return err;
 	im->pid = pid;
 	im->is_ahead = true;
-	err = MIN(mapped_each(proc, add_mapping, im), 0);
+	err = MIN(mapped_each(proc, MAPPED_CODE, add_mapping, im), 0);
 	im->is_ahead = false;
 	return err;
 }

@@ -8,21 +8,22 @@
 #include "base.h"
 #include "mapped.h"
 
-static bool take_line(char *line, struct mapping *m)
+static bool take_line(char *line, enum mapped kind, struct mapping *m)
 {
 	unsigned major, minor;
 	char perms[5];
 	int at = 0;
 
-	if (sscanf(line, "%lx-%lx %4s %*x %x:%x %lu %n", &m->start, &m->end, perms, &major, &minor, &m->ino, &at) < 6)
+	if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu %n", &m->start, &m->end, perms, &m->offset, &major, &minor, &m->ino,
+		   &at) < 7)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	m->dev = major << 20 | minor;
 	m->path = line + at;
-	return perms[2] == 'x' && m->ino;
+	return m->ino && (kind == MAPPED_CODE ? perms[2] == 'x' : !strcmp(perms, "r--p"));
 }
 
-int mapped_each(int proc, mapping_fn fn, void *ctx)
+int mapped_each(int proc, enum mapped kind, mapping_fn fn, void *ctx)
 {
 	__cleanup(close_file) FILE *f = NULL;
 	__cleanup(free_ptr) char *line = NULL;
@@ -36,7 +37,7 @@ int mapped_each(int proc, mapping_fn fn, void *ctx)
 		return 0;
 	}
 	while (err >= 0 && getline(&line, &room, f) > 0) {
-		int n = take_line(line, &m) ? fn(ctx, &m) : 0;
+		int n = take_line(line, kind, &m) ? fn(ctx, &m) : 0;
 
 		err = n ?: err;
 	}

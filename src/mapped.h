@@ -1,5 +1,5 @@
 /*
- * mapped.h - the files with code that a process has mapped.
+ * mapped.h - the files that a process has mapped.
  */
 #ifndef MAPPED_H
 #define MAPPED_H
@@ -9,18 +9,24 @@
 struct mapping {
 	int	    proc;	/* the folder of the process in /proc */
 	uint64_t    start, end;
+	uint64_t    offset;	/* of its first byte, in the file */
 	uint64_t    ino;
 	uint32_t    dev;	/* as rec_image.dev */
 	const char *path;	/* as /proc/PID/maps shows it */
 };
 
+enum mapped {
+	MAPPED_CODE,		/* may be executed */
+	MAPPED_TEXT,		/* can be read, and neither executed nor written to, nor is it seen by others */
+};
+
 /*
- * Call @fn for each; it returns > 0 or a negative errno, of which the last > 0 or
+ * Call @fn for each of that kind; it returns > 0 or a negative errno, of which the last > 0 or
  * the first error comes back. An error ends the walk. @proc: the folder of the
  * process in /proc; one that has gone has none.
  */
 typedef int (*mapping_fn)(void *ctx, const struct mapping *m);
-int mapped_each(int proc, mapping_fn fn, void *ctx);
+int mapped_each(int proc, enum mapped kind, mapping_fn fn, void *ctx);
 
 /* The file itself, whatever is at its path now. A negative errno when it cannot be had. */
 int mapped_open(const struct mapping *m);

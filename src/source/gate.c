@@ -112,6 +112,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_program__set_autoload(bpf->progs.gate_settle, true);
 	bpf_program__set_autoload(bpf->progs.gate_know, true);
 	bpf_program__set_autoload(bpf->progs.gate_plant, true);
+	bpf_program__set_autoload(bpf->progs.gate_forget, true);
 	bpf->rodata->maps_are_told_here = gate.by_work && !cfg->syscalls && !wants_libraries(cfg);
 	bpf->rodata->maps_are_seen = gate.by_work || cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
@@ -193,6 +194,42 @@ static bool still_waits(const void *notice)
 	return is_waiting(notice);
 }
 
+struct reading {
+	const struct gate_notice *n;
+	struct gate_read read;
+	int  mem;
+	bool is_whole;
+};
+
+/* Returns 1 where the file may be one with breakpoints. */
+static int show_mapping(void *ctx, const struct mapping *m)
+{
+	struct reading *r = ctx;
+
+	if (m->start >= r->read.end || m->end <= r->read.begin || !probed_may_be(m))
+		return 0;
+	r->is_whole &= probed_show(m, r->mem, still_waits, r->n);
+	return 1;
+}
+
+static void tell_unread(const struct reading *r)
+{
+	struct gate_unread u = { r->n->root_pid, r->read.count };
+
+	bpflink_run(bpf_program__fd(gate.bpf->progs.gate_forget), &u, sizeof(u));
+}
+
+/* GATE_READ. False: there may be breakpoints in what it reads. */
+static bool show_readings(const struct gate_notice *n, int proc)
+{
+	__cleanup(close_fd) int mem = openat(proc, "mem", O_RDWR | O_CLOEXEC);
+	struct reading r = { n, gate.slot[n->slot].read, mem, mem >= 0 };
+
+	if (!mapped_each(proc, MAPPED_TEXT, show_mapping, &r))
+		tell_unread(&r);
+	return r.is_whole;
+}
+
 static void tell_planted(uint64_t ino)
 {
 	struct gate_known planted = { .file.ino = ino };
@@ -206,7 +243,6 @@ static void tell_planted(uint64_t ino)
 static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 {
 	__cleanup(close_fd) int proc = process_open(n->pid);
-	struct gate_read read = gate.slot[n->slot].read;
 	char path[sizeof(gate.slot->path)];
 	int err;
 
@@ -221,7 +257,7 @@ static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 		return 0;
 	}
 	if (n->what == GATE_READ) {
-		if (probed_show(proc, &read, still_waits, n))
+		if (show_readings(n, proc))
 			*answer = GATE_DONE;
 		return 0;
 	}
@@ -474,7 +510,7 @@ static int is_fork_gate(void *ctx, const struct mapping *m)
 
 bool gate_sees_forks(int proc)
 {
-	return gate.fork_files && mapped_each(proc, is_fork_gate, NULL) > 0;
+	return gate.fork_files && mapped_each(proc, MAPPED_CODE, is_fork_gate, NULL) > 0;
 }
 
 static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
@@ -551,6 +587,7 @@ static void gate_detach(void)
 		gate.misread = gate.bpf->bss->gate_misread;
 		gate.strays = gate.bpf->bss->gate_strays;
 		gate.unseen = gate.bpf->rodata->libraries_wanted ? gate.bpf->bss->returns_unseen : 0;
+		gate.unseen += gate.bpf->bss->gate_unplanted;
 	}
 	probed_tell(NULL);
 	links_release(&gate.links);

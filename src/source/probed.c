@@ -26,6 +26,7 @@
 #include "gate.h"
 #include "kernel.h"
 #include "log.h"
+#include "mapped.h"
 #include "source/probed.h"
 
 #define SETTLE_MS	1000	/* breakpoints go within a few, and with many sites within some tens */
@@ -201,32 +202,44 @@ void probed_tell(probed_fn fn)
 	table.tell = fn;
 }
 
-/* Memory that is only read can be written to as a debugger does. What is no breakpoint is left alone. */
-static bool mend(int mem, uint64_t at, int file, unsigned long site, probed_waits_fn waits, const void *ctx)
+bool probed_may_be(const struct mapping *m)
+{
+	for (size_t i = 0; i < table.count; i++)
+		if (table.file[i]->ino == m->ino && table.file[i]->site_count)
+			return true;
+	return false;
+}
+
+/*
+ * Memory that is only read can be written to as a debugger does. What is no breakpoint is left alone, and so is one that the
+ * file has itself: @file is what is mapped, whichever of those with that number.
+ */
+static bool mend(int mem, uint64_t at, int file, uint64_t offset, probed_waits_fn waits, const void *ctx)
 {
 	uint8_t want[INSN_BYTES], have[INSN_BYTES];
 
-	if (pread(file, want, sizeof(want), site) != sizeof(want) || pread(mem, have, sizeof(have), at) != sizeof(have))
+	if (pread(mem, have, sizeof(have), at) != sizeof(have))
 		return false;
-	if (memcmp(have, breakpoint, sizeof(have)) || !memcmp(want, breakpoint, sizeof(want)))
+	if (memcmp(have, breakpoint, sizeof(have)))
 		return true;
-	return waits(ctx) && pwrite(mem, want, sizeof(want), at) == sizeof(want);
+	if (pread(file, want, sizeof(want), offset) != sizeof(want))
+		return false;
+	return !memcmp(want, breakpoint, sizeof(want)) || (waits(ctx) && pwrite(mem, want, sizeof(want), at) == sizeof(want));
 }
 
-bool probed_show(int proc, const struct gate_read *read, probed_waits_fn waits, const void *ctx)
+bool probed_show(const struct mapping *m, int mem, probed_waits_fn waits, const void *ctx)
 {
-	__cleanup(close_fd) int mem = openat(proc, "mem", O_RDWR | O_CLOEXEC);
-	uint64_t len = ROUND_UP(read->len, PAGE);
-	bool is_whole = mem >= 0;
+	__cleanup(close_fd) int file = mapped_open(m);
+	bool is_whole = file >= 0;
 
-	for (size_t i = 0; i < table.count && is_whole; i++) {
+	for (size_t i = 0; i < table.count; i++) {
 		const struct probed *p = table.file[i];
 
-		for (size_t k = 0; p->ino == read->ino && k < p->site_count; k++) {
-			unsigned long at = p->site[k] - read->offset;
+		for (size_t k = 0; p->ino == m->ino && k < p->site_count && is_whole; k++) {
+			uint64_t at = p->site[k] - m->offset;
 
-			if (at < len && !mend(mem, read->addr + at, p->fd, p->site[k], waits, ctx))
-				is_whole = false;
+			if (at < m->end - m->start)
+				is_whole = mend(mem, m->start + at, file, p->site[k], waits, ctx);
 		}
 	}
 	return is_whole;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gate_read;
+struct mapping;
 struct probed;
 
 /* The file open at @fd (lent), watched from now on; NULL: no memory. The same file is the same struct for ever. */
@@ -34,12 +34,15 @@ struct probed *probed_at(const char *path, const unsigned long *site, unsigned c
 typedef void (*probed_fn)(uint64_t ino);
 void probed_tell(probed_fn fn);
 
+/* May a mapping be of a file with breakpoints? Told by its number alone, which another file may have. */
+bool probed_may_be(const struct mapping *m);
+
 /*
- * The process of @proc (its folder in /proc) has mapped a file to read it, and waits as long as @waits says so: give it what the
- * file has in place of breakpoints. False: some of them it may read.
+ * A process has mapped such a file to read it, and waits as long as @waits says so: give it what that file has in place
+ * of breakpoints. @mem: its memory, open to read and write. False: some of them it may read.
  */
 typedef bool (*probed_waits_fn)(const void *ctx);
-bool probed_show(int proc, const struct gate_read *read, probed_waits_fn waits, const void *ctx);
+bool probed_show(const struct mapping *m, int mem, probed_waits_fn waits, const void *ctx);
 
 int  probed_fd(void);			/* readable when one is, or was, written to; -1: none is watched */
 struct probed *probed_next(void);	/* such a one, each time it is; to be forgotten; NULL: no more */

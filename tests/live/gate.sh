@@ -3,7 +3,7 @@
 . "$LIVE/lib.sh"
 . "$LIVE/attached.sh"
 need python3 strip
-for p in nested nested.static bareexec throw; do program "$p" || exit 0; done
+for p in nested nested.static bareexec throw rereads; do program "$p" || exit 0; done
 lie_the_same
 
 "$RECORDER" --doctor | grep -q '^ *task-work *yes' && by_work=1 || by_work=
@@ -108,6 +108,36 @@ if [ "$by_work" ]; then
 	check "... and what others read is, too" equal "$("$python" reads.py nested)" "$as_it_is"
 	awake
 	check "... and nothing was too late" equal "$(said read | grep -c 'mapped to be read') $(said reader | grep -c 'mapped to be read')" "0 0"
+
+	# The kernel plants anew whenever it cuts a mapping in two, or moves it.
+	as_the_file() { "$PROGRAMS/rereads" "$@" > reread.out; equal "$? $(cut -d ' ' -f 2,4- reread.out)" "0 of bytes as in the file"; }
+	asleep changed
+	for how in cut advised protected "mapped over" moved "by a 32-bit call"; do
+		if "$PROGRAMS/rereads" reads.py "$how" > bare.out 2>&1; then
+			check "... and when it was mapped, and $how" as_the_file nested "$how"
+		else
+			skip "... and when it was mapped, and $how" "that cannot be done here"
+		fi
+	done
+	awake
+	check "... and none of these was too late" equal "$(said changed | grep -c 'mapped to be read')" 0
+
+	# A file of another file system may have the same number, and bytes that look like breakpoints.
+	mkdir one two
+	mount -t tmpfs one one; mount -t tmpfs two two
+	cp nested one/nested
+	python3 -c 'import os; open("two/file", "wb").write(b"\xcc" * os.path.getsize("nested"))'
+	cd one; asleep ../twin; cd ..
+	check "another file of that number stays what it is" as_the_file two/file unchanged
+	check "... (it has that number)" equal "$(stat -c %i one/nested)" "$(stat -c %i two/file)"
+	awake
+	umount one two
+
+	# Code of a mapping that has the file's own bytes meets no probe.
+	cp "$PROGRAMS/rereads" .
+	record runs -- ./rereads ./rereads runs > runs.out
+	check "calls in what was mapped to be read, and then run: missed, and said to be" equal \
+		"$(cat runs.out), $(report_calls runs counted), $(said runs | grep -c 'mapped code past .*: 1;')" "calls counted 100, 0, 1"
 fi
 record misread --no-feature task-work -- sh -c './nested > /dev/null; "$0" reads.py nested' "$python" > misread.out
 check "... and where nobody can wait for that, it is said" grep -q 'mapped to be read.*: [1-9]' <(said misread)
