@@ -35,9 +35,9 @@ struct {
 	__type(value, __u32);
 } gate_planted SEC(".maps");
 
-/* Who has mapped such files to read them. */
+/* Who has mapped such files to read them: from the first to the last. */
 struct gate_reader {
-	struct gate_read read;
+	struct gate_read all;
 	__u64 is_shown;			/* what the file has lies there now */
 };
 
@@ -90,7 +90,7 @@ static __noinline __u32 ask_control(__u32 at, __u32 what)
 	n->ticket = s->ticket;
 	n->pid = s->pid;
 	n->tid = s->tid;
-	n->what = what;
+	n->what = s->count = what;
 	n->root_pid = bpf_get_current_pid_tgid() >> 32;
 	n->mapped = what == GATE_MAPPED ? returns_mapped() : 0;
 	n->pad = 0;
@@ -293,6 +293,7 @@ UPROBE_SLEEPABLE(maps_gate, ctx)
 struct gate_work {
 	struct bpf_task_work work;
 	__u64	ip;			/* where the task goes on */
+	__u64	begin, end;		/* read_met(): what to look at */
 	__u32	is_taken, pad;
 };
 
@@ -303,7 +304,7 @@ struct {
 	__type(value, struct gate_work);
 } gate_works SEC(".maps");
 
-static __always_inline bool defer(task_work_fn fn)
+static __always_inline bool defer(task_work_fn fn, __u64 begin, __u64 end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
@@ -314,6 +315,8 @@ static __always_inline bool defer(task_work_fn fn)
 		if (!w || __sync_val_compare_and_swap(&w->is_taken, 0, 1))
 			continue;
 		w->ip = PT_REGS_IP_CORE(own_regs());
+		w->begin = begin;
+		w->end = end;
 		if (!task_work_add(task, &w->work, &gate_works, fn))
 			return true;
 		w->is_taken = 0;
@@ -380,14 +383,16 @@ static __always_inline struct gate_reader *my_readings(void)
 }
 
 /* Whoever it is, recorded or not: what it reads, and may write elsewhere, is to be what the file has. */
-static __noinline int meet_reader(struct pt_regs *regs)
+static __noinline int meet_reader(const struct gate_work *w, struct pt_regs *regs)
 {
 	__u32 at = gate_is_open() && regs ? gate_take(GATE_EXEC, PT_REGS_SP_CORE(regs)) : GATE_SLOTS, answer = GATE_FREE;
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 	struct gate_reader *r = my_readings();
 
-	if (s && r) {
-		s->read = r->read;
+	if (s && r && w) {
+		s->read.begin = w->begin;
+		s->read.end = w->end;
+		s->read.count = r->all.count;
 		answer = ask_control(at, GATE_READ);
 	} else if (s) {
 		gate_move(s, GATE_TAKEN, GATE_FREE);	/* another thread has unmapped it */
@@ -406,14 +411,14 @@ static int read_met(void *map, __u32 *key, void *value)
 	if (!is_in_time(w, regs))
 		__sync_fetch_and_add(&gate_misread, 1);
 	else if (!is_ending())
-		meet_reader(regs);
+		meet_reader(w, regs);
 	w->is_taken = 0;
 	return 0;
 }
 
 GIVES_WORK_AT_EXEC(exec_work)
 {
-	if (my_task() && !defer(exec_met))
+	if (my_task() && !defer(exec_met, 0, 0))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
@@ -478,7 +483,7 @@ static __noinline int note_reading(__u64 begin, __u64 end, bool is_shown)
 
 	if (!r)
 		return bpf_map_update_elem(&gate_readers, &pid, &fresh, BPF_ANY);
-	widen(&r->read, begin, end);
+	widen(&r->all, begin, end);
 	r->is_shown |= is_shown;
 	return 0;
 }
@@ -490,45 +495,54 @@ int gate_forget(struct gate_unread *u)
 	__u32 pid = u->pid;
 	struct gate_reader *r = bpf_map_lookup_elem(&gate_readers, &pid);
 
-	return r && r->read.count == u->count ? bpf_map_delete_elem(&gate_readers, &pid) : 0;
+	return r && r->all.count == u->count ? bpf_map_delete_elem(&gate_readers, &pid) : 0;
+}
+
+static __always_inline void show(__u64 begin, __u64 end)
+{
+	if (!defer(read_met, begin, end))
+		__sync_fetch_and_add(&gate_misread, 1);
 }
 
 /*
  * Where a mapping is cut in two, or becomes one with its neighbour, the kernel plants all breakpoints anew: look again. What was
  * mapped and not to be read at first may be now. Not where one that was mended is made code as a whole: there are none then.
  */
-static __noinline bool changes_readings(__u32 call, const __u64 arg[6], __u64 ret)
+static __noinline int change_readings(__u32 call, const __u64 arg[6], __u64 ret)
 {
 	struct gate_reader *r = my_readings();
 	__u32 pid = my_pid();
 	__u64 begin, end;
 
 	if (!r || !arg)
-		return false;
+		return 0;
 	begin = call == MAP_CALL_MAP ? ret : arg[0];
 	end = begin + ((arg[1] + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ull));
-	if (!lies_in(&r->read, begin, end))
-		return false;
-	if (call <= MAP_CALL_UNMAP && covers(begin, end, &r->read)) {
-		bpf_map_delete_elem(&gate_readers, &pid);
-		return false;
-	}
-	if (call == MAP_CALL_PROTECT && arg[2] & PROT_EXEC && r->is_shown && covers(begin, end, &r->read) && my_task())
+	if (!lies_in(&r->all, begin, end))
+		return 0;
+	if (call <= MAP_CALL_UNMAP && covers(begin, end, &r->all))
+		return bpf_map_delete_elem(&gate_readers, &pid);
+	if (call == MAP_CALL_PROTECT && arg[2] & PROT_EXEC && r->is_shown && covers(begin, end, &r->all) && my_task())
 		__sync_fetch_and_add(&gate_unplanted, 1);
-	if (call == MAP_CALL_MOVE)
-		widen(&r->read, ret, ret + arg[2]);
-	else
-		__sync_fetch_and_add(&r->read.count, 1);
-	return true;
+	__sync_fetch_and_add(&r->all.count, 1);
+	if (call == MAP_CALL_MOVE) {
+		widen(&r->all, ret, ret + arg[2]);
+		begin = r->all.begin;
+		end = r->all.end;
+	}
+	show(begin - PAGE_BYTES, end + PAGE_BYTES);
+	return 0;
 }
 
-/* Is there to be a look? Not yet where nothing may be read: changes_readings() sees that. */
-static __always_inline bool is_to_be_shown(__u32 call, const __u64 arg[6], __u64 ret)
+/* Nothing waits where nothing may be read yet: change_readings() sees when it may. */
+static __noinline int begin_reading(const __u64 arg[6], __u64 ret)
 {
-	if (call != MAP_CALL_MAP || !maps_text(arg, ret) || !is_planted(arg[4]))
-		return changes_readings(call, arg, ret);
+	if (!arg)
+		return 0;
 	note_reading(ret, ret + arg[1], arg[2]);
-	return arg[2];
+	if (arg[2])
+		show(ret, ret + arg[1]);
+	return 0;
 }
 
 static __always_inline void begins_code(const __u64 arg[6], __u64 ret)
@@ -539,7 +553,7 @@ static __always_inline void begins_code(const __u64 arg[6], __u64 ret)
 		return;
 	if (maps_are_told_here)
 		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5], arg[4]);
-	defer(maps_met);
+	defer(maps_met, 0, 0);
 }
 
 GIVES_WORK_AT_SYS_EXIT(maps_work, regs, nr)
@@ -551,8 +565,10 @@ GIVES_WORK_AT_SYS_EXIT(maps_work, regs, nr)
 		return 0;
 	if (call == MAP_CALL_MAP && maps_code(arg, ret) && !in_compat_syscall())
 		begins_code(arg, ret);
-	if (is_to_be_shown(call, arg, ret) && !defer(read_met))
-		__sync_fetch_and_add(&gate_misread, 1);
+	if (call == MAP_CALL_MAP && maps_text(arg, ret) && is_planted(arg[4]))
+		begin_reading(arg, ret);
+	else
+		change_readings(call, arg, ret);
 	return 0;
 }
 

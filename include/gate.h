@@ -60,10 +60,10 @@ struct gate_word {
 	__u64	value;
 };
 
-/* Where a process has mapped, to read them, files with breakpoints: from the first to the last. The kernel plants there as well. */
+/* Where a process has mapped, to read it, a file with breakpoints: the kernel plants there as well. */
 struct gate_read {
 	__u64	begin, end;
-	__u32	count;		/* of its changes */
+	__u32	count;		/* of the process's changes */
 	__u32	pad;
 };
 
@@ -72,7 +72,7 @@ struct gate_slot {
 	__u32		kind;		/* enum gate_kind */
 	__u32		pid, tid;	/* in recorder's PID namespace; 0: not seen there, and then nobody is asked */
 	__u32		ticket;		/* counts the tasks that used the slot */
-	__u32		count;		/* GATE_WRITE: words */
+	__u32		count;		/* GATE_WRITE: words; GATE_EXEC: enum gate_what */
 
 	/* The BPF program's own: see keep of its stack there. */
 	__u64		sp;		/* of the task at the gate */

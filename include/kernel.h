@@ -37,6 +37,7 @@ enum kernel_feature {
 	HAVE_TASK_WORK,		/* a task can be given work for its way back to its program: there it waits, at no probe */
 	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */
 	HAVE_WRITE_OTHERS,	/* process_vm_writev() into another user's process that is no descendant: Yama, SELinux, capabilities */
+	HAVE_FORCED_WRITES,	/* /proc/PID/mem writes to memory that is only read, also without tracing its task */
 	HAVE_FILE_LEASE,	/* who opens a file for writing can be made to wait */
 	HAVE_PRIVATE_LIBRARIES,	/* copies of libraries can be mounted for the command alone */
 	HAVE_NOP5_FORK_SAFE,	/* a nop5 site that was rewritten does not kill a forked child */

@@ -54,6 +54,8 @@ static const struct feature {
 		"programs that throw wait longer at each exception", probe_write_user },
 	[HAVE_WRITE_OTHERS] = { "write-others", "3.2",
 		"no returns of functions: who throws is written to", probe_write_others },
+	[HAVE_FORCED_WRITES] = { "forced-writes", "2.6.39",
+		"who maps a probed file to read it is traced meanwhile", probe_forced_writes },
 	[HAVE_FILE_LEASE] = { "file-lease", "2.4",
 		"a program that is rewritten and run at once may die", probe_file_lease },
 	[HAVE_PRIVATE_LIBRARIES] = { "private-libraries", "5.15",

@@ -2,6 +2,7 @@
  * mapped.c - /proc/PID/maps, and /proc/PID/map_files to open what it names.
  */
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -36,12 +37,34 @@ int mapped_each(int proc, enum mapped kind, mapping_fn fn, void *ctx)
 		close_fd(&fd);
 		return 0;
 	}
+	m.maps = fileno(f);
 	while (err >= 0 && getline(&line, &room, f) > 0) {
 		int n = take_line(line, kind, &m) ? fn(ctx, &m) : 0;
 
 		err = n ?: err;
 	}
 	return err;
+}
+
+/* PROCMAP_QUERY of include/uapi/linux/fs.h: what lies at @addr. */
+struct procmap_query {
+	uint64_t size, flags, addr, start, end, vma_flags, page_size, offset, ino;
+	uint32_t major, minor, name_size, build_id_size;
+	uint64_t name, build_id;
+};
+
+#define PROCMAP_QUERY	_IOWR('f', 17, struct procmap_query)
+
+_Static_assert(sizeof(struct procmap_query) == 104, "as the kernel's");
+
+bool mapped_still(const struct mapping *m)
+{
+	struct procmap_query q = { .size = sizeof(q), .addr = m->start };
+
+	if (ioctl(m->maps, PROCMAP_QUERY, &q))
+		return errno == ENOTTY;
+	return q.start == m->start && q.end == m->end && q.offset == m->offset && q.ino == m->ino &&
+	       (q.major << 20 | q.minor) == m->dev;
 }
 
 /* Looked at before it is opened: a device may be mapped too. */

@@ -4,10 +4,12 @@
 #ifndef MAPPED_H
 #define MAPPED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct mapping {
 	int	    proc;	/* the folder of the process in /proc */
+	int	    maps;	/* its /proc/PID/maps, lent as long as @fn runs */
 	uint64_t    start, end;
 	uint64_t    offset;	/* of its first byte, in the file */
 	uint64_t    ino;
@@ -27,6 +29,9 @@ enum mapped {
  */
 typedef int (*mapping_fn)(void *ctx, const struct mapping *m);
 int mapped_each(int proc, enum mapped kind, mapping_fn fn, void *ctx);
+
+/* Is that what is mapped there, now? Yes where the kernel cannot be asked (before 6.11). */
+bool mapped_still(const struct mapping *m);
 
 /* The file itself, whatever is at its path now. A negative errno when it cannot be had. */
 int mapped_open(const struct mapping *m);

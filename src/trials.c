@@ -613,6 +613,18 @@ static int code_file(const void *code, size_t len, char path[32])
 	return fd;
 }
 
+/* Some kernels, Debian's 7.2 for one, let only who traces a task do that (CONFIG_PROC_MEM_FORCE_PTRACE, proc_mem.force_override). */
+bool probe_forced_writes(void)
+{
+	__cleanup(close_fd) int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool yes = p != MAP_FAILED && pwrite(mem, "", 1, (uintptr_t)p) == 1;
+
+	if (p != MAP_FAILED)
+		munmap(p, 1);
+	return yes;
+}
+
 /* The file must not be open for writing, so it is opened again. */
 bool probe_file_lease(void)
 {

@@ -25,6 +25,7 @@ bool probe_uprobe_sleepable(void);
 bool probe_task_work(void);
 bool probe_write_user(void);
 bool probe_write_others(void);
+bool probe_forced_writes(void);
 bool probe_file_lease(void);
 bool probe_nop5_fork_safe(void);
 bool probe_vector_registers(void);

@@ -26,6 +26,7 @@
 #include "agent.h"
 #include "base.h"
 #include "gate.h"
+#include "kernel.h"
 #include "log.h"
 #include "process.h"
 #include "recorder.skel.h"
@@ -92,6 +93,7 @@ static int serving_open(struct serving *s, struct recorder_bpf *bpf)
 		.holder = {
 			.exec_open = &bpf->data->gate_exec_open, .timeouts = &bpf->bss->gate_exec_timeouts,
 			.server = process_own_in_proc(), .cpus = sysconf(_SC_NPROCESSORS_ONLN),
+			.leaves_readers = !kernel_has(HAVE_FORCED_WRITES),
 		},
 	};
 	s->requests_fd = bpf_map__fd(bpf->maps.gate_requests);

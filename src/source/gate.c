@@ -20,7 +20,9 @@
 #include <bpf/libbpf.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 
 #include "base.h"
@@ -197,7 +199,7 @@ static bool still_waits(const void *notice)
 struct reading {
 	const struct gate_notice *n;
 	struct gate_read read;
-	int  mem;
+	int  proc, mem;
 	bool is_whole;
 };
 
@@ -206,9 +208,10 @@ static int show_mapping(void *ctx, const struct mapping *m)
 {
 	struct reading *r = ctx;
 
-	if (m->start >= r->read.end || m->end <= r->read.begin || !probed_may_be(m))
+	if (!probed_may_be(m))
 		return 0;
-	r->is_whole &= probed_show(m, r->mem, still_waits, r->n);
+	if (m->start < r->read.end && m->end > r->read.begin)
+		r->is_whole &= probed_show(m, r->mem, still_waits, r->n);
 	return 1;
 }
 
@@ -219,14 +222,36 @@ static void tell_unread(const struct reading *r)
 	bpflink_run(bpf_program__fd(gate.bpf->progs.gate_forget), &u, sizeof(u));
 }
 
+static void show_all(struct reading *r)
+{
+	__cleanup(close_fd) int mem = openat(r->proc, "mem", O_RDWR | O_CLOEXEC);
+
+	r->mem = mem;
+	r->is_whole = mem >= 0;
+	if (!mapped_each(r->proc, MAPPED_TEXT, show_mapping, r))
+		tell_unread(r);
+}
+
+/* The task is not stopped: it is let go by the end of the thread that traces it. */
+static void *trace_and_show(void *reading)
+{
+	struct reading *r = reading;
+
+	if (!ptrace(PTRACE_SEIZE, r->n->tid, 0, 0))
+		show_all(r);
+	return NULL;
+}
+
 /* GATE_READ. False: there may be breakpoints in what it reads. */
 static bool show_readings(const struct gate_notice *n, int proc)
 {
-	__cleanup(close_fd) int mem = openat(proc, "mem", O_RDWR | O_CLOEXEC);
-	struct reading r = { n, gate.slot[n->slot].read, mem, mem >= 0 };
+	struct reading r = { n, gate.slot[n->slot].read, proc, .mem = -1 };
+	pthread_t tracer;
 
-	if (!mapped_each(proc, MAPPED_TEXT, show_mapping, &r))
-		tell_unread(&r);
+	if (kernel_has(HAVE_FORCED_WRITES))
+		show_all(&r);
+	else if (!pthread_create(&tracer, NULL, trace_and_show, &r))
+		pthread_join(tracer, NULL);
 	return r.is_whole;
 }
 

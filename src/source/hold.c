@@ -116,6 +116,11 @@ static uint64_t has_waited(const struct gate_slot *s, uint64_t now)
 	return now - (s->until - GATE_EXEC_NS);
 }
 
+static bool is_to_be_held(const struct holder *h, const struct gate_slot *s)
+{
+	return *h->exec_open && gate_state(s) == GATE_WAITING && !(h->leaves_readers && s->count == GATE_READ);
+}
+
 static long count_waiting(const struct holder *h)
 {
 	long n = 0;
@@ -146,7 +151,7 @@ bool hold_turn(struct holder *h)
 
 		if (h->held[i].tid)
 			look_after(h, s, &h->held[i], now);
-		else if (*h->exec_open && gate_state(s) == GATE_WAITING && (in_the_way || has_waited(s, now) > LONG_NS))
+		else if (is_to_be_held(h, s) && (in_the_way || has_waited(s, now) > LONG_NS))
 			hold(s, &h->held[i], in_the_way && has_waited(s, now) > UNHELD_NS);
 	}
 	return holds_any(h) || (waiting && *h->exec_open);

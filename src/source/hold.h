@@ -27,6 +27,7 @@ struct holder {
 	volatile __u64	 *timeouts;	/* BPF's gate_exec_timeouts, lent */
 	pid_t		  server;	/* who serves GATE_EXEC; 0: /proc does not show it */
 	long		  cpus;
+	bool		  leaves_readers;	/* GATE_READ: the server traces them itself */
 	unsigned	  turns;
 	struct held	  held[GATE_EXEC_SLOTS];
 };

@@ -214,9 +214,10 @@ bool probed_may_be(const struct mapping *m)
  * Memory that is only read can be written to as a debugger does. What is no breakpoint is left alone, and so is one that the
  * file has itself: @file is what is mapped, whichever of those with that number.
  */
-static bool mend(int mem, uint64_t at, int file, uint64_t offset, probed_waits_fn waits, const void *ctx)
+static bool mend(const struct mapping *m, int mem, int file, uint64_t offset, probed_waits_fn waits, const void *ctx)
 {
 	uint8_t want[INSN_BYTES], have[INSN_BYTES];
+	uint64_t at = m->start + (offset - m->offset);
 
 	if (pread(mem, have, sizeof(have), at) != sizeof(have))
 		return false;
@@ -224,7 +225,9 @@ static bool mend(int mem, uint64_t at, int file, uint64_t offset, probed_waits_f
 		return true;
 	if (pread(file, want, sizeof(want), offset) != sizeof(want))
 		return false;
-	return !memcmp(want, breakpoint, sizeof(want)) || (waits(ctx) && pwrite(mem, want, sizeof(want), at) == sizeof(want));
+	if (!memcmp(want, breakpoint, sizeof(want)))
+		return true;
+	return waits(ctx) && mapped_still(m) && pwrite(mem, want, sizeof(want), at) == sizeof(want);
 }
 
 bool probed_show(const struct mapping *m, int mem, probed_waits_fn waits, const void *ctx)
@@ -235,12 +238,9 @@ bool probed_show(const struct mapping *m, int mem, probed_waits_fn waits, const 
 	for (size_t i = 0; i < table.count; i++) {
 		const struct probed *p = table.file[i];
 
-		for (size_t k = 0; p->ino == m->ino && k < p->site_count && is_whole; k++) {
-			uint64_t at = p->site[k] - m->offset;
-
-			if (at < m->end - m->start)
-				is_whole = mend(mem, m->start + at, file, p->site[k], waits, ctx);
-		}
+		for (size_t k = 0; p->ino == m->ino && k < p->site_count && is_whole; k++)
+			if (p->site[k] - m->offset < m->end - m->start)
+				is_whole = mend(m, mem, file, p->site[k], waits, ctx);
 	}
 	return is_whole;
 }

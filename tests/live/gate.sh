@@ -122,6 +122,13 @@ if [ "$by_work" ]; then
 	awake
 	check "... and none of these was too late" equal "$(said changed | grep -c 'mapped to be read')" 0
 
+	# Where only a tracer may write to what is only read.
+	asleep traced --no-feature forced-writes
+	check "... and where that takes a tracer" equal "$("$python" reads.py nested)" "$as_it_is"
+	check "... when the mapping is cut, too" as_the_file nested cut
+	awake
+	check "... in time" equal "$(said traced | grep -c 'mapped to be read')" 0
+
 	# A file of another file system may have the same number, and bytes that look like breakpoints.
 	mkdir one two
 	mount -t tmpfs one one; mount -t tmpfs two two
