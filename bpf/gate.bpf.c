@@ -288,6 +288,7 @@ UPROBE_SLEEPABLE(maps_gate, ctx)
  * Where the kernel runs something of ours in a task on its way back to its program, it waits there: no file has
  * a breakpoint for it, and every exec and every mapping comes by, whatever made it.
  */
+#define WORK_ROOMS	4096
 #define WORK_TRIES	16
 
 struct gate_work {
@@ -299,7 +300,7 @@ struct gate_work {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, GATE_EXEC_SLOTS);
+	__uint(max_entries, WORK_ROOMS);
 	__type(key, __u32);
 	__type(value, struct gate_work);
 } gate_works SEC(".maps");
@@ -309,7 +310,7 @@ static __always_inline bool defer(task_work_fn fn, __u64 begin, __u64 end)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	for (__u32 i = 0; i < WORK_TRIES; i++) {
-		__u32 at = (task->pid + i) % GATE_EXEC_SLOTS;
+		__u32 at = (task->pid + i) % WORK_ROOMS;
 		struct gate_work *w = bpf_map_lookup_elem(&gate_works, &at);
 
 		if (!w || __sync_val_compare_and_swap(&w->is_taken, 0, 1))

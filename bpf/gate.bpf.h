@@ -58,7 +58,7 @@ struct {
 /* struct gate_notice, to the control thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 * 1024);
+	__uint(max_entries, 128 * 1024);
 } gate_notices __weak SEC(".maps");
 
 /* 32 bits compared and swapped, on any of our -mcpu levels. */
@@ -113,7 +113,7 @@ static __noinline __u32 gate_take(__u32 kind, __u64 sp)
 	};
 	struct gate_slot *s;
 
-	bpf_loop(c.count * 4096, try_slot, &c, 0);
+	bpf_loop(c.count * 1024, try_slot, &c, 0);
 	s = bpf_map_lookup_elem(&gate_slots, &c.slot);
 	if (!s)
 		return GATE_SLOTS;

@@ -24,8 +24,8 @@
 #endif
 
 #define GATE_FRAMES	64	/* return probes the kernel keeps open for a task: MAX_URETPROBE_DEPTH */
-#define GATE_EXEC_SLOTS	256	/* the first slots are for GATE_EXEC, so that they never take those of GATE_WRITE */
-#define GATE_SLOTS	512
+#define GATE_EXEC_SLOTS	1024	/* the first slots are for GATE_EXEC, so that they never take those of GATE_WRITE */
+#define GATE_SLOTS	1280
 
 #define GATE_WRITE_NS	10000000000ull	/* the longest wait for each; nobody waits so long while somebody serves */
 #define GATE_EXEC_NS	5000000000ull

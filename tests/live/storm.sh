@@ -1,7 +1,7 @@
 # storm.sh - many tasks wait at the gate at one moment: none is late, none is harmed, and none waits for a recorder that cannot come.
 # limit: 200
 . "$LIVE/lib.sh"
-program uselib && program cudriver fakecuda || exit 0
+program uselib && program atonce && program nested && program cudriver fakecuda || exit 0
 
 at_once=40
 # COMMAND... so often at once; what each says, and its status.
@@ -22,6 +22,13 @@ check "$at_once programs with a library end well" all_well $at_once
 cat out.* | grep '^calls counted' > all.out
 check "each has all its calls" truth all.data all.out
 check "none was late" equal "$(late all.data)" ""
+
+# More than a table of 256 has room for.
+record many.data --no-syscalls -- "$PROGRAMS/atonce" 300 "$PROGRAMS/nested" > many.out
+check "300 programs that begin at one moment end well" equal $? 0
+grep -vE ' (main|atoi) ' many.out > all.out		# which atonce has, too
+check "... and each has all its calls" truth many.data all.out
+check "... and none was late" equal "$(late many.data)" ""
 
 again; touch go
 export LD_LIBRARY_PATH="$PROGRAMS/fakecuda"
