@@ -31,11 +31,12 @@ struct {
 
 /*
  * By the task's address: those that were given no storage when they were made. Kernels before 7 give nobody any on a
- * CPU where a task is preempted that is just looking for its own, as functions' programs may be.
+ * CPU where a task is preempted that is just looking for its own, as functions' programs may be; before 6.2 nobody finds
+ * his own there either, also while a sleepable program waits for memory. There all are here: STORAGE_HIDDEN.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, STRAYS_MAX);
+	__uint(max_entries, STRAYS_MAX);	/* or STRAYS_ALL_MAX */
 	__type(key, __u64);
 	__type(value, struct task_state);
 } strays __weak SEC(".maps");
@@ -81,31 +82,53 @@ extern volatile bool recording;
 extern const volatile __u32 storage_at_forks;	/* enum storage_at_forks */
 extern volatile bool has_strays;		/* there have been some */
 
+static __always_inline struct task_state *stray(struct task_struct *task)
+{
+	__u64 key = (__u64)task;
+	struct task_state *t = bpf_map_lookup_elem(&strays, &key);
+
+	return t && t->tgid == task->tgid ? t : NULL;		/* else one that has gone, which nobody has told of */
+}
+
 /* What is known of @task, also when recording has stopped. */
 static __always_inline struct task_state *known_task(struct task_struct *task)
 {
-	struct task_state *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	__u64 key;
+	struct task_state *t = storage_at_forks == STORAGE_HIDDEN ? stray(task) : NULL;
 
-	if (t || storage_at_forks == STORAGE_GIVEN || !has_strays)
+	if (!t)
+		t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (t || storage_at_forks == STORAGE_GIVEN || storage_at_forks == STORAGE_HIDDEN || !has_strays)
 		return t;
-	key = (__u64)task;
-	t = bpf_map_lookup_elem(&strays, &key);
-	return t && t->tgid == task->tgid ? t : NULL;		/* else one that has gone, which nobody has told of */
+	return stray(task);
+}
+
+static __always_inline bool make_stray(struct task_struct *task, const struct task_state *as)
+{
+	__u64 key = (__u64)task;
+
+	if (bpf_map_update_elem(&strays, &key, as, BPF_ANY))
+		return false;
+	has_strays = true;
+	return true;
 }
 
 /* From now on @task is recorded. False: there is no memory. */
 static __always_inline bool begin_state(struct task_struct *task)
 {
 	const struct task_state begun = { .tgid = task->tgid };
-	__u64 key = (__u64)task;
 
-	if (storage_at_forks != STORAGE_REFUSED && bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
+	if (storage_at_forks < STORAGE_REFUSED && bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		return true;
-	if (storage_at_forks == STORAGE_GIVEN || bpf_map_update_elem(&strays, &key, &begun, BPF_ANY))
-		return false;
-	has_strays = true;
-	return true;
+	return storage_at_forks != STORAGE_GIVEN && make_stray(task, &begun);
+}
+
+/* The state @t of a task that was marked from user space, where it will be found. */
+static __always_inline struct task_state *settle_state(struct task_struct *task, struct task_state *t)
+{
+	if (storage_at_forks != STORAGE_HIDDEN || stray(task))
+		return t;
+	t->tgid = task->tgid;
+	return make_stray(task, t) ? stray(task) ?: t : t;
 }
 
 /* The state of @task, or NULL when it is not recorded. */

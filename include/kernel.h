@@ -26,6 +26,7 @@ enum kernel_feature {
 	HAVE_STEADY_TRACEPOINTS, /* programs of typed tracepoints are not preempted */
 	HAVE_PERF_TRACEPOINTS,	/* programs of perf events may take their place: they find tasks, and tracefs tells the events */
 	HAVE_TASK_STORAGE,	/* task-local storage in tp_btf and uprobe programs */
+	HAVE_STORAGE_LOOKUPS,	/* which is found whoever else is looking for his own */
 	HAVE_STORAGE_AT_FORKS,	/* which a task that is being made is always given */
 	HAVE_BPF_LOOP,
 	HAVE_UPROBE,		/* any uprobe at all (perf event link) */

@@ -19,6 +19,7 @@ enum storage_at_forks {
 	STORAGE_GIVEN,
 	STORAGE_MAY_BE_REFUSED,
 	STORAGE_REFUSED,	/* always: in tests */
+	STORAGE_HIDDEN,		/* what was given may not be found later: none is used, but for who was marked from user space */
 };
 
 /* --returns=WHEN */

@@ -32,6 +32,8 @@ static const struct feature {
 		"events are lost where there are no steady-tracepoints", probe_perf_tracepoints },
 	[HAVE_TASK_STORAGE] = { "task-storage", "5.12",
 		"nothing can be recorded", probe_task_storage },
+	[HAVE_STORAGE_LOOKUPS] = { "storage-lookups", "6.2",
+		"each call costs more", probe_storage_lookups },
 	[HAVE_STORAGE_AT_FORKS] = { "storage-at-forks", "",
 		"what is made while it is refused costs more (denied: all)", probe_storage_at_forks },
 	[HAVE_BPF_LOOP] = { "bpf-loop", "5.17",

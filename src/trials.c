@@ -94,6 +94,7 @@ static int preempt_count_at(const struct btf *btf)
 /* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
 static const struct type_ids {
 	int sys_enter, task_rename, preempt_count, storage_busy;
+	int storage_get_recur;
 	int task_from_pid, task_release, task_work;	/* enum kernel_call */
 } *type_ids(void)
 {
@@ -110,6 +111,7 @@ static const struct type_ids {
 	ids.task_rename = btf__find_by_name_kind(btf, "btf_trace_task_rename", BTF_KIND_TYPEDEF);
 	ids.preempt_count = preempt_count_at(btf);
 	ids.storage_busy = btf__find_by_name_kind(btf, "bpf_task_storage_busy", BTF_KIND_VAR);
+	ids.storage_get_recur = btf__find_by_name_kind(btf, "bpf_task_storage_get_recur", BTF_KIND_FUNC);
 	ids.task_from_pid = btf__find_by_name_kind(btf, "bpf_task_from_pid", BTF_KIND_FUNC);
 	ids.task_release = btf__find_by_name_kind(btf, "bpf_task_release", BTF_KIND_FUNC);
 	ids.task_work = btf__find_by_name_kind(btf, "bpf_task_work_schedule_resume", BTF_KIND_FUNC);
@@ -320,6 +322,12 @@ bool probe_task_storage(void)
 bool probe_storage_at_forks(void)
 {
 	return kernel_major() >= 7 && type_ids()->storage_busy < 0;
+}
+
+/* Before 6.2 a look for one's own is refused just so. Since then the kernel has a second helper, for programs that meet themselves. */
+bool probe_storage_lookups(void)
+{
+	return type_ids()->storage_get_recur > 0 || kernel_major() >= 7;
 }
 
 bool probe_bpf_loop(void)
@@ -774,21 +782,17 @@ bool probe_write_others(void)
 
 /* ---- vector registers ---- */
 
-#ifdef __x86_64__
-
 /*
- * Without XSAVE what the kernel has saved does not say which of it is meant. That bpf_copy_from_user_task()
+ * x86's. Without XSAVE what the kernel has saved does not say which of it is meant. That bpf_copy_from_user_task()
  * is there says the kernel is new enough to keep it in a struct fpstate (5.16).
  */
 bool probe_vector_registers(void)
 {
+#ifdef __x86_64__
 	unsigned a, b, c, d;
 
 	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_OSXSAVE && probe_uprobe_sleepable();
-}
 #else
-bool probe_vector_registers(void)
-{
 	return false;
-}
 #endif
+}

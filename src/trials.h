@@ -14,6 +14,7 @@ bool probe_tp_btf(void);
 bool probe_steady_tracepoints(void);
 bool probe_perf_tracepoints(void);
 bool probe_task_storage(void);
+bool probe_storage_lookups(void);
 bool probe_storage_at_forks(void);
 bool probe_bpf_loop(void);
 bool probe_uprobe(void);

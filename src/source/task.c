@@ -15,13 +15,25 @@
 #include "source/rows.h"
 #include "taskstate.h"
 
+#define STRAYS_ALL_MAX	32768	/* tasks that are recorded at a time, where none has storage */
+
 static struct links links;
+
+static enum storage_at_forks storage_at_forks(void)
+{
+	if (!kernel_has(HAVE_STORAGE_LOOKUPS))
+		return STORAGE_HIDDEN;
+	if (kernel_has(HAVE_STORAGE_AT_FORKS))
+		return STORAGE_GIVEN;
+	return kernel_denies(HAVE_STORAGE_AT_FORKS) ? STORAGE_REFUSED : STORAGE_MAY_BE_REFUSED;
+}
 
 static int task_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	bpf->rodata->follow = cfg->follow;
-	if (!kernel_has(HAVE_STORAGE_AT_FORKS))
-		bpf->rodata->storage_at_forks = kernel_denies(HAVE_STORAGE_AT_FORKS) ? STORAGE_REFUSED : STORAGE_MAY_BE_REFUSED;
+	bpf->rodata->storage_at_forks = storage_at_forks();
+	if (bpf->rodata->storage_at_forks == STORAGE_HIDDEN)
+		bpf_map__set_max_entries(bpf->maps.strays, STRAYS_ALL_MAX);
 	bpf_map__set_autocreate(bpf->maps.strays, bpf->rodata->storage_at_forks != STORAGE_GIVEN);
 	bpf_program__set_autoload(bpf->progs.task_free, bpf->rodata->storage_at_forks != STORAGE_GIVEN);
 	bpf->rodata->own_pid = getpid();
