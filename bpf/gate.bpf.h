@@ -24,6 +24,7 @@
 
 #define WAIT_TURNS	(1u << 23)	/* BPF_MAX_LOOPS; a turn takes 0.3 us or more */
 #define WAIT_ROUNDS	8
+#define TAKE_TRIES	(1u << 20)	/* of slots, some 20 ns each */
 #define LOOKS		64	/* at the slot's state, a turn */
 #define FIRST_WAY_NS	2000	/* of waiting before the task gives way for the first time: who serves it may be on another CPU */
 #define GIVE_WAY_NS	50000	/* between one giving way and the next */
@@ -113,7 +114,7 @@ static __noinline __u32 gate_take(__u32 kind, __u64 sp)
 	};
 	struct gate_slot *s;
 
-	bpf_loop(c.count * 1024, try_slot, &c, 0);
+	bpf_loop(TAKE_TRIES, try_slot, &c, 0);
 	s = bpf_map_lookup_elem(&gate_slots, &c.slot);
 	if (!s)
 		return GATE_SLOTS;

@@ -21,7 +21,8 @@ static bool take_line(char *line, enum mapped kind, struct mapping *m)
 	line[strcspn(line, "\n")] = '\0';
 	m->dev = major << 20 | minor;
 	m->path = line + at;
-	return m->ino && (kind == MAPPED_CODE ? perms[2] == 'x' : !strcmp(perms, "r--p"));
+	m->is_readable = perms[0] == 'r';
+	return m->ino && (kind == MAPPED_CODE ? perms[2] == 'x' : !strcmp(perms + 1, "--p"));
 }
 
 int mapped_each(int proc, enum mapped kind, mapping_fn fn, void *ctx)

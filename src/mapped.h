@@ -14,12 +14,13 @@ struct mapping {
 	uint64_t    offset;	/* of its first byte, in the file */
 	uint64_t    ino;
 	uint32_t    dev;	/* as rec_image.dev */
+	bool	    is_readable;
 	const char *path;	/* as /proc/PID/maps shows it */
 };
 
 enum mapped {
 	MAPPED_CODE,		/* may be executed */
-	MAPPED_TEXT,		/* can be read, and neither executed nor written to, nor is it seen by others */
+	MAPPED_TEXT,		/* neither executed nor written to, nor is it seen by others */
 };
 
 /*

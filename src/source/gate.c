@@ -210,7 +210,7 @@ static int show_mapping(void *ctx, const struct mapping *m)
 
 	if (!probed_may_be(m))
 		return 0;
-	if (m->start < r->read.end && m->end > r->read.begin)
+	if (m->is_readable && m->start < r->read.end && m->end > r->read.begin)
 		r->is_whole &= probed_show(m, r->mem, still_waits, r->n);
 	return 1;
 }
