@@ -342,6 +342,12 @@ static __always_inline __u32 map_call_of_32(__u32 nr)
 	return MAP_CALL_NONE;
 }
 
+/* Of 64-bit or 32-bit programs, who shall say? Soon told, for all other calls of everybody. */
+static __always_inline bool is_map_call(__u32 nr)
+{
+	return map_call_of(nr) | map_call_of_32(nr);
+}
+
 /* enum map_call, and its arguments. */
 static __always_inline __u32 map_call(struct pt_regs *regs, __u32 nr, __u64 arg[6])
 {

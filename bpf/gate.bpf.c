@@ -557,7 +557,7 @@ static __always_inline void begins_code(const __u64 arg[6], __u64 ret)
 	defer(maps_met, 0, 0);
 }
 
-GIVES_WORK_AT_SYS_EXIT(maps_work, regs, nr)
+GIVES_WORK_AT_MAP_CALL(maps_work, regs, nr)
 {
 	__u64 arg[6], ret = PT_REGS_RC_CORE(regs);
 	__u32 call = map_call(regs, nr, arg);

@@ -135,22 +135,23 @@ int name##_perf(void *ctx)										\
 static __always_inline int name##_met(void)
 
 /*
- * A system call has ended, of any task. syscalls/sys_exit_mmap and its like would be met by nothing else, but from 7.1 on the
+ * A system call has ended that may have changed mappings, of any task. syscalls/sys_exit_mmap and its like would be met by nothing else, but from 7.1 on the
  * kernel may preempt what it runs there.
  */
-#define GIVES_WORK_AT_SYS_EXIT(name, regs, nr)								\
+#define GIVES_WORK_AT_MAP_CALL(name, regs, nr)								\
 static __always_inline int name##_met(struct pt_regs *regs, __u32 nr);					\
 SEC("?work/sys_exit")											\
 int BPF_PROG(name, struct pt_regs *at, long ret)							\
 {													\
 	keep_own_stack();										\
-	return name##_met(own_regs(), syscall_nr(at));							\
+	return is_map_call(syscall_nr(at)) ? name##_met(own_regs(), syscall_nr(at)) : 0;		\
 }													\
 SEC("?tracepoint/raw_syscalls/sys_exit")								\
 int name##_perf(struct trace_event_raw_sys_exit *ctx)							\
 {													\
 	keep_own_stack();										\
-	name##_met(own_regs(), ctx->id);								\
+	if (is_map_call(ctx->id))									\
+		name##_met(own_regs(), ctx->id);							\
 	return 1;											\
 }													\
 static __always_inline int name##_met(struct pt_regs *regs, __u32 nr)

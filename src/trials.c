@@ -179,13 +179,13 @@ static int load_preempt_count(int tracepoint, int map)
 	return at > 0 ? load_tp_btf(tracepoint, look, ARRAY_SIZE(look)) : -ENOENT;
 }
 
-/* Of the kernel's release, the first number. uname(2) says what setarch --uname-2.6 would have it say. */
-static int kernel_major(void)
+/* 6002 for 6.2, what the kernel calls itself. uname(2) says what setarch --uname-2.6 would have it say. */
+static int kernel_release(void)
 {
 	__cleanup(close_file) FILE *f = fopen("/proc/sys/kernel/osrelease", "re");
-	int major;
+	int major, minor;
 
-	return f && fscanf(f, "%d", &major) == 1 ? major : INT_MAX;
+	return f && fscanf(f, "%d.%d", &major, &minor) == 2 ? major * 1000 + minor : INT_MAX;
 }
 
 /* Tracepoints of our own: a system call, and the name we have already. */
@@ -217,7 +217,7 @@ static bool is_steady(int tracepoint)
 /* Up to 6.19 all were, whatever the kernel; 7.0 is in system calls' alone. */
 bool probe_steady_tracepoints(void)
 {
-	return kernel_major() < 7 || (is_steady(type_ids()->sys_enter) && is_steady(type_ids()->task_rename));
+	return kernel_release() < 7000 || (is_steady(type_ids()->sys_enter) && is_steady(type_ids()->task_rename));
 }
 
 int trials_kernel_call(enum kernel_call which)
@@ -321,13 +321,13 @@ bool probe_task_storage(void)
  */
 bool probe_storage_at_forks(void)
 {
-	return kernel_major() >= 7 && type_ids()->storage_busy < 0;
+	return kernel_release() >= 7000 && type_ids()->storage_busy < 0;
 }
 
-/* Before 6.2 a look for one's own is refused just so. Since then the kernel has a second helper, for programs that meet themselves. */
+/* Before 6.2 a look for one's own is refused just so. Since then there is a second helper, for programs that meet themselves. */
 bool probe_storage_lookups(void)
 {
-	return type_ids()->storage_get_recur > 0 || kernel_major() >= 7;
+	return kernel_release() >= 6002 || type_ids()->storage_get_recur > 0;
 }
 
 bool probe_bpf_loop(void)
