@@ -307,39 +307,21 @@ enum map_call {
 	MAP_CALL_ADVISE,
 };
 
+static __always_inline __u32 map_call_among(__u32 nr, __u32 map, __u32 unmap, __u32 protect, __u32 move, __u32 advise)
+{
+	return nr == map ? MAP_CALL_MAP : nr == unmap ? MAP_CALL_UNMAP : nr == protect ? MAP_CALL_PROTECT :
+	       nr == move ? MAP_CALL_MOVE : nr == advise ? MAP_CALL_ADVISE : MAP_CALL_NONE;
+}
+
 static __always_inline __u32 map_call_of(__u32 nr)
 {
-	switch (nr) {
-	case NR_MMAP:
-		return MAP_CALL_MAP;
-	case NR_MUNMAP:
-		return MAP_CALL_UNMAP;
-	case NR_MPROTECT:
-		return MAP_CALL_PROTECT;
-	case NR_MREMAP:
-		return MAP_CALL_MOVE;
-	case NR_MADVISE:
-		return MAP_CALL_ADVISE;
-	}
-	return MAP_CALL_NONE;
+	return map_call_among(nr, NR_MMAP, NR_MUNMAP, NR_MPROTECT, NR_MREMAP, NR_MADVISE);
 }
 
 /* mmap() itself, which takes its arguments in memory, is long out of use. */
 static __always_inline __u32 map_call_of_32(__u32 nr)
 {
-	switch (nr) {
-	case NR32_MMAP2:
-		return MAP_CALL_MAP;
-	case NR32_MUNMAP:
-		return MAP_CALL_UNMAP;
-	case NR32_MPROTECT:
-		return MAP_CALL_PROTECT;
-	case NR32_MREMAP:
-		return MAP_CALL_MOVE;
-	case NR32_MADVISE:
-		return MAP_CALL_ADVISE;
-	}
-	return MAP_CALL_NONE;
+	return map_call_among(nr, NR32_MMAP2, NR32_MUNMAP, NR32_MPROTECT, NR32_MREMAP, NR32_MADVISE);
 }
 
 /* Of 64-bit or 32-bit programs, who shall say? Soon told, for all other calls of everybody. */

@@ -2,7 +2,7 @@
  * point.bpf.h - programs at the kernel's tracepoints, each in the two shapes that the kernel offers.
  *
  * AT_EXIT(NAME, task) { ... }, for one, makes of one body two programs: NAME, a typed tracepoint's, the fastest; and
- * NAME_perf, a perf event's. Only one is loaded (src/source/point.c). From 7.1 on the kernel may preempt the first in
+ * NAME_perf, a perf event's. Only one is loaded (src/source/point.c). From 7.0 on the kernel may preempt the first in
  * the midst, and as long as it has not ended skips it for all others on that CPU; perf events still run with preemption
  * off, so there the second misses nothing, and memory of a CPU is nobody else's meanwhile.
  *
@@ -135,8 +135,8 @@ int name##_perf(void *ctx)										\
 static __always_inline int name##_met(void)
 
 /*
- * A system call has ended that may have changed mappings, of any task. syscalls/sys_exit_mmap and its like would be met by nothing else, but from 7.1 on the
- * kernel may preempt what it runs there.
+ * A system call has ended that may have changed mappings, of any task. syscalls/sys_exit_mmap and its like would be met by
+ * nothing else, but from 7.1 on the kernel may preempt what it runs there.
  */
 #define GIVES_WORK_AT_MAP_CALL(name, regs, nr)								\
 static __always_inline int name##_met(struct pt_regs *regs, __u32 nr);					\

@@ -56,7 +56,7 @@ struct {
 
 /*
  * One for each CPU. User space reads them in the memory they lie in: while it calls bpf(2) to look something up the kernel
- * skips what tracepoints run on that CPU, which from 7.1 on may be for long, if it is preempted just then.
+ * skips what tracepoints run on that CPU, which from 7.0 on may be for long, if it is preempted just then.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -33,10 +33,12 @@ int mapped_each(int proc, enum mapped kind, mapping_fn fn, void *ctx)
 	int fd = openat(proc, "maps", O_RDONLY | O_CLOEXEC), err = 0;
 	size_t room = 0;
 
-	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH ? 0 : MAPPED_UNREADABLE;
+	f = fdopen(fd, "r");
 	if (!f) {
 		close_fd(&fd);
-		return 0;
+		return MAPPED_UNREADABLE;
 	}
 	m.maps = fileno(f);
 	while (err >= 0 && getline(&line, &room, f) > 0) {

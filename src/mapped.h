@@ -24,10 +24,11 @@ enum mapped {
 };
 
 /*
- * Call @fn for each of that kind; it returns > 0 or a negative errno, of which the last > 0 or
+ * Call @fn for each of that kind; it returns 1 or a negative errno, of which the last 1 or
  * the first error comes back. An error ends the walk. @proc: the folder of the
- * process in /proc; one that has gone has none.
+ * process in /proc; one that has gone has none. MAPPED_UNREADABLE: of another it cannot be told.
  */
+#define MAPPED_UNREADABLE	2
 typedef int (*mapping_fn)(void *ctx, const struct mapping *m);
 int mapped_each(int proc, enum mapped kind, mapping_fn fn, void *ctx);
 

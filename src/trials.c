@@ -93,8 +93,7 @@ static int preempt_count_at(const struct btf *btf)
 
 /* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
 static const struct type_ids {
-	int sys_enter, task_rename, preempt_count, storage_busy;
-	int storage_get_recur;
+	int sys_enter, task_rename, preempt_count, storage_busy, storage_get_recur;
 	int task_from_pid, task_release, task_work;	/* enum kernel_call */
 } *type_ids(void)
 {
@@ -217,7 +216,11 @@ static bool is_steady(int tracepoint)
 /* Up to 6.19 all were, whatever the kernel; 7.0 is in system calls' alone. */
 bool probe_steady_tracepoints(void)
 {
-	return kernel_release() < 7000 || (is_steady(type_ids()->sys_enter) && is_steady(type_ids()->task_rename));
+	static int answer = -1;		/* probe_task_work() asks, too */
+
+	if (answer < 0)
+		answer = kernel_release() < 7000 || (is_steady(type_ids()->sys_enter) && is_steady(type_ids()->task_rename));
+	return answer;
 }
 
 int trials_kernel_call(enum kernel_call which)
@@ -624,13 +627,10 @@ static int code_file(const void *code, size_t len, char path[32])
 /* Some kernels, Debian's 7.2 for one, let only who traces a task do that (CONFIG_PROC_MEM_FORCE_PTRACE, proc_mem.force_override). */
 bool probe_forced_writes(void)
 {
+	static const char here[] = "read only";
 	__cleanup(close_fd) int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
-	void *p = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool yes = p != MAP_FAILED && pwrite(mem, "", 1, (uintptr_t)p) == 1;
 
-	if (p != MAP_FAILED)
-		munmap(p, 1);
-	return yes;
+	return pwrite(mem, here, 1, (uintptr_t)here) == 1;
 }
 
 /* The file must not be open for writing, so it is opened again. */

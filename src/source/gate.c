@@ -225,11 +225,14 @@ static void tell_unread(const struct reading *r)
 static void show_all(struct reading *r)
 {
 	__cleanup(close_fd) int mem = openat(r->proc, "mem", O_RDWR | O_CLOEXEC);
+	int found;
 
 	r->mem = mem;
 	r->is_whole = mem >= 0;
-	if (!mapped_each(r->proc, MAPPED_TEXT, show_mapping, r))
+	found = mapped_each(r->proc, MAPPED_TEXT, show_mapping, r);
+	if (!found)
 		tell_unread(r);
+	r->is_whole &= found != MAPPED_UNREADABLE;
 }
 
 /* The task is not stopped: it is let go by the end of the thread that traces it. */
@@ -535,7 +538,7 @@ static int is_fork_gate(void *ctx, const struct mapping *m)
 
 bool gate_sees_forks(int proc)
 {
-	return gate.fork_files && mapped_each(proc, MAPPED_CODE, is_fork_gate, NULL) > 0;
+	return gate.fork_files && mapped_each(proc, MAPPED_CODE, is_fork_gate, NULL) == 1;
 }
 
 static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
