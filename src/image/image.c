@@ -235,7 +235,7 @@ static int read_functions(struct reader *r)
 	if (err)
 		return err;
 	mend_sizes(r);
-	err = set_care(r);
+	err = returns_read(r) ?: set_care(r);
 	err = err ?: name_the_nameless(r);
 	return err ?: sites_choose(r);
 }

@@ -3,8 +3,8 @@
  *
  * Addresses here are link-time addresses; image.h's are relative to the load
  * address. Order of work: image.c opens the file, symbols.c and ehframe.c find
- * functions, plt.c stubs, names.c says which names need care, sites*.c chooses
- * where each is probed, image.c makes the result.
+ * functions, plt.c stubs, names.c says which names need care and returns.c whose
+ * code does, sites*.c chooses where each is probed, image.c makes the result.
  */
 #ifndef IMAGE_READER_H
 #define IMAGE_READER_H
@@ -107,6 +107,7 @@ int gopcln_read(struct reader *r);		/* functions of a Go program that has no sym
 int symbols_sort(struct reader *r);		/* by address, one of each */
 int slots_read(struct reader *r);		/* before plt_read() and sites_choose() */
 int plt_read(struct reader *r);
+int returns_read(struct reader *r);		/* FUNC_ENTRY_ONLY of what their code tells, image.switches_stacks */
 int sites_choose(struct reader *r);		/* found[] sorted by then */
 int sites_start(struct reader *r);		/* their first instructions, whatever those cost; symbols sorted by then */
 

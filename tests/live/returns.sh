@@ -18,6 +18,7 @@ same() {
 
 # How many returns a return probe told of; all other ends are inferred.
 returns_of() { python3 "$LIVE/rawcount.py" "$1.data/recording.raw" | sed -n 's/^returns //p'; }
+uses_libffi() { replay 'a foreign function interface.data' | grep -q 'getpid'; }
 why() { said "$1.data" | grep "returns are not probed where '$2'"; }
 
 # An unwinder with symbols is guarded in the very file that the process has mapped, wherever that lies.
@@ -48,6 +49,26 @@ for p in throw.staticgcc raises collects.stripped; do
 done
 same "throw by pairs" env LD_LIBRARY_PATH="$PWD/own" "$PROGRAMS/throw"
 check "throw by pairs: its calls" truth "throw by pairs.data" "throw by pairs.out"
+with=()
+
+# What moves its return address, keeps it or leaves its stack is known by its code, whatever its name: its return is not probed,
+# and where stacks are switched none of the file's.
+for p in byhand byhand.fibers; do
+	program "$p" "$p" || continue
+	same "$p" "$PROGRAMS/$p"
+	check "$p: its calls" truth "$p.data" "$p.out"
+	same "$p.stripped" "$PROGRAMS/$p.stripped"
+	with=(--functions='*@*')
+	same "$p.stripped, all libraries" "$PROGRAMS/$p.stripped"
+	with=()
+done
+if program byhand byhand; then
+	check "byhand: other returns are probed" [ "$(returns_of byhand)" -ge "$(awk '/^calls/ { n += $3 } END { print n }' byhand.out)" ]
+	check "byhand.fibers: none of its own is" equal "$(returns_of byhand.fibers)" 0
+fi
+with=(--functions='*@libffi*' --functions='*@libc.so.6')
+same "a foreign function interface" python3 -c 'import ctypes, os; print(ctypes.CDLL(None).getpid() == os.getpid())'
+check "a foreign function interface: it was probed" uses_libffi
 with=()
 
 # A library that is opened later takes the permission back, and the frames that are open get the truth.

@@ -60,24 +60,66 @@ static const struct start starts[] = {
 	{ "fentry", "call *aim_pointer(%rip); push %rbx; pop %rbx; ret", 0, SITE_DEAR, 0, NONE },
 };
 
-static struct image *image_of_starts(void)
+/* What functions do with their return address, or their stack, by their code alone. */
+static const struct care {
+	const char *name, *body;
+	bool	    is_entry_only, leaves_stack;
+} cares[] = {
+	{ "calls", "push %rbx; mov (%rsp),%rbx; call aim; pop %rbx; ret", false, false },
+	{ "spills", "sub $24,%rsp; mov %rdi,8(%rsp); mov 8(%rsp),%rax; add $24,%rsp; ret", false, false },
+	{ "seventh", "mov 8(%rsp),%rax; ret", false, false },
+	{ "frame", "push %rbp; mov %rsp,%rbp; mov 16(%rbp),%rax; leave; ret", false, false },
+	{ "general_bp", "push %rbp; mov %rdi,%rbp; mov 8(%rbp),%rax; pop %rbp; ret", false, false },
+	{ "realigned", "lea 8(%rsp),%r10; and $-32,%rsp; push -8(%r10); push %rbp; mov %rsp,%rbp; push %r10;"
+	  "pop %r10; pop %rbp; lea -8(%r10),%rsp; ret", false, false },
+	{ "variable", "push %rbp; mov %rsp,%rbp; mov %rsp,%rcx; sub %rdi,%rsp; mov %rcx,%rsp; leave; ret", false, false },
+	{ "restored", "mov %rsp,%rax; sub $64,%rsp; mov %rax,8(%rsp); mov 8(%rsp),%rsi; mov %rsi,%rsp; ret", false, false },
+	{ "asks", "mov (%rsp),%rax; ret", true, false },
+	{ "asks_later", "push %rbx; push %r12; test %edi,%edi; je 1f; mov 16(%rsp),%rax; 1: pop %r12; pop %rbx; ret", true, false },
+	{ "asks_by_frame", "endbr64; push %rbp; mov %rsp,%rbp; sub $16,%rsp; mov 8(%rbp),%rax; leave; ret", true, false },
+	{ "takes", "pop %rdx; push %rdi; push %rdx; ret", true, false },
+	{ "jumps_away", "mov 8(%rdi),%rsp; jmp *(%rdi)", true, false },
+	{ "moves", "mov (%rsp),%r10; lea (%rdi,%rsi),%rax; mov %r10,24(%rax); mov %rdi,%rsp; call *%rdx; ret", true, false },
+	{ "switches", "push %rbp; push %rbx; mov %rsp,(%rdi); mov (%rsi),%rsp; pop %rbx; pop %rbp; ret", true, true },
+	{ "switches_by_register", "push %rbx; mov %rsp,%rax; mov %rdi,%rsp; pop %rbx; ret", true, true },
+	{ "switches_by_place", "lea 8(%rsp),%rcx; mov %rcx,160(%rdi); mov 160(%rsi),%rsp; jmp *168(%rsi)", true, true },
+	{ "exchanges", "xchg %rsp,(%rdi); ret", true, true },
+};
+
+static void write_function(FILE *f, const char *name, const char *body)
 {
-	size_t len = 0;
-	char *source = NULL;
-	FILE *f = open_memstream(&source, &len);
+	fprintf(f, ".p2align 6\n.globl %s\n.type %s,@function\n%s: %s\n.size %s,.-%s\n", name, name, name, body, name, name);
+}
+
+static FILE *begin_source(char **source, size_t *len)
+{
+	FILE *f = open_memstream(source, len);
 
 	CHECK(f);
 	fprintf(f, ".text\n.globl main\n.type main,@function\nmain: xor %%eax,%%eax; ret\n.size main,.-main\n"
 		   ".type aim,@function\naim: push %%rax; pop %%rax; ret\n.size aim,.-aim\n");
-	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		fprintf(f, ".p2align 6\n.globl %s\n.type %s,@function\n%s: %s\n.size %s,.-%s\n", starts[i].name,
-			starts[i].name, starts[i].name, starts[i].body, starts[i].name, starts[i].name);
+	return f;
+}
+
+static struct image *end_source(FILE *f, char **source)
+{
 	fprintf(f, ".data\naim_pointer: .quad aim\n.section .note.GNU-stack,\"\",@progbits\n");
 	CHECK(fclose(f) == 0);
-	if (!build("starts", "starts.s", source, "-no-pie"))
+	if (!build("starts", "starts.s", *source, "-no-pie"))
 		SKIP("the assembler cannot make the functions");
-	free(source);
+	free(*source);
 	return read_image(in_dir("starts"));
+}
+
+static struct image *image_of_starts(void)
+{
+	size_t len = 0;
+	char *source = NULL;
+	FILE *f = begin_source(&source, &len);
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		write_function(f, starts[i].name, starts[i].body);
+	return end_source(f, &source);
 }
 
 TEST(sites_are_the_cheapest_that_are_still_right)
@@ -100,6 +142,25 @@ TEST(sites_are_the_cheapest_that_are_still_right)
 		CHECK_INT(f->entry_site ? (int)(f->entry_site - start) : -1, s->entry);
 		CHECK_INT(f->entry_sp_offset, s->entry_pushed);
 		CHECK_INT(f->sp_offset, 0);
+	}
+}
+
+TEST(code_tells_whose_return_needs_care)
+{
+	SCRATCH;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cares); i++) {
+		__cleanup(image_destroyp) struct image *img = NULL;
+		size_t len = 0;
+		char *source = NULL;
+		FILE *f = begin_source(&source, &len);
+
+		printf("%s\n", cares[i].name);
+		write_function(f, cares[i].name, cares[i].body);
+		img = end_source(f, &source);
+		CHECK_INT(img->switches_stacks, cares[i].leaves_stack);
+		CHECK_INT(!!(func_named(img, cares[i].name, false)->flags & FUNC_ENTRY_ONLY), cares[i].is_entry_only);
+		CHECK_INT(!!(func_named(img, "aim", false)->flags & FUNC_ENTRY_ONLY), cares[i].leaves_stack);
 	}
 }
 
