@@ -69,6 +69,7 @@ struct sink_ops {
 	int (*map_added)(struct sink *s, const struct session *sess, const struct map *map);
 	int (*task_begin)(struct sink *s, struct task *t);
 	int (*task_exec)(struct sink *s, struct task *t, uint64_t time);	/* t->session is the new one */
+	int (*task_moves)(struct sink *s, struct task *t, uint64_t time);	/* ... that has been its process's own from here on: calls go on */
 	int (*event)(struct sink *s, const struct event *ev);	/* ev->time never decreases */
 	int (*task_end)(struct sink *s, struct task *t);
 	int (*cuda_end)(struct sink *s, struct cuda_process *p);	/* after the last event of a process's calls of the CUDA driver */

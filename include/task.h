@@ -32,17 +32,21 @@ struct map {
 	uint16_t	    at;		/* enum image_at */
 };
 
-/* A process image between two execs, as uftrace means it. A forked child shares its parent's until it execs. */
+/*
+ * A process image between two execs, as uftrace means it. A forked child shares its parent's until it execs, or one of the
+ * two maps a file: then each has its own.
+ */
 struct session {
 	uint64_t    id;		/* unique in a recording, counted from 1 */
-	uint32_t    pid;	/* who exec'd it */
+	uint32_t    pid;	/* who exec'd it, or left that one's */
 	uint64_t    time;
 	uint64_t    stack;	/* top of the stack */
 	const char *exe;	/* path of the main program; "" until its image record has come */
-	struct map *map;	/* in the order they came; the main program first */
+	struct map *map;	/* in the order they came; the main program first; what others were mapped over is gone */
 	size_t	    map_count, map_room;
 	size_t	    last_map;	/* index of the map last asked for by image */
 	bool	    is_told;	/* the sinks know it */
+	bool	    is_shared;	/* a process was forked in it; it may have left since */
 	unsigned    holders;	/* tasks in it, and sinks that look at it later */
 	struct session *next, **link;	/* all that somebody holds */
 };
@@ -50,6 +54,9 @@ struct session {
 /* A session goes when its last task does. A sink that looks at it after the callback that it is lent for holds it. */
 void session_hold(const struct session *s);
 void session_release(const struct session *s);	/* NULL does nothing */
+
+/* Both cannot be there at a time. For certain a file lies where its code was mapped, and as a whole once it is known. */
+bool maps_collide(const struct map *a, const struct map *b);
 
 /* An open function, syscall or call of the CUDA driver of a task. */
 struct call {

@@ -30,6 +30,23 @@ void map_place(struct map *m)
 	m->end = m->start + (img ? ROUND_UP(img->load_size, PAGE) : MAX(m->len + m->offset, PAGE));
 }
 
+static void certain_range(const struct map *m, uint64_t *start, uint64_t *end)
+{
+	bool is_certain = m->image || m->at == IMAGE_MAPPED;
+
+	*start = m->image ? m->start : m->addr;
+	*end = !is_certain ? *start : m->image ? m->end : m->addr + m->len;
+}
+
+bool maps_collide(const struct map *a, const struct map *b)
+{
+	uint64_t start, end, other_start, other_end;
+
+	certain_range(a, &start, &end);
+	certain_range(b, &other_start, &other_end);
+	return start < other_end && other_start < end;
+}
+
 /* Where it lies may only be known with its file. */
 static void name_map(struct symbols *symbols, const struct session *s, struct map *m)
 {

@@ -106,6 +106,12 @@ int segment_task_exec(struct segment *s, struct task *t, uint64_t time)
 	return 0;
 }
 
+int segment_task_moves(struct segment *s, struct task *t, uint64_t time)
+{
+	EACH_SINK(s, task_moves, t, time);
+	return 0;
+}
+
 bool segment_wants(const struct segment *s, uint16_t kind)
 {
 	return s->wants & SINK_WANTS(kind);

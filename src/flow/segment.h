@@ -29,6 +29,7 @@ int  segment_session_begin(struct segment *s, const struct session *sess);
 int  segment_map_added(struct segment *s, const struct session *sess, const struct map *map);
 int  segment_task_begin(struct segment *s, struct task *t);
 int  segment_task_exec(struct segment *s, struct task *t, uint64_t time);
+int  segment_task_moves(struct segment *s, struct task *t, uint64_t time);
 bool segment_wants(const struct segment *s, uint16_t kind);	/* does any sink look at such events? */
 int  segment_event(struct segment *s, const struct event *ev);
 int  segment_task_end(struct segment *s, struct task *t);

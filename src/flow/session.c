@@ -38,6 +38,52 @@ static void session_free(struct session *s)
 	free(s);
 }
 
+static int copy_maps(struct session *s, const struct session *from)
+{
+	s->map = calloc(MAX(from->map_count, (size_t)1), sizeof(*s->map));
+	if (!s->map)
+		return -ENOMEM;
+	s->map_room = MAX(from->map_count, (size_t)1);
+	for (size_t i = 0; i < from->map_count; i++) {
+		s->map[i] = from->map[i];
+		s->map[i].path = strdup(from->map[i].path);
+		s->map_count += s->map[i].path != NULL;
+		if (!s->map[i].path)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+struct session *session_copy(struct session **all, uint64_t id, uint32_t pid, uint64_t time, const struct session *from)
+{
+	struct session *s = session_create(all, id, pid, time, from->exe);
+
+	if (!s)
+		return NULL;
+	s->stack = from->stack;
+	if (copy_maps(s, from)) {
+		session_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void session_uncover(struct session *s)
+{
+	const struct map last = s->map[s->map_count - 1];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->map_count - 1; i++) {
+		if (maps_collide(&s->map[i], &last))
+			free((char *)s->map[i].path);
+		else
+			s->map[kept++] = s->map[i];
+	}
+	s->map[kept++] = last;
+	s->map_count = kept;
+	s->last_map = 0;
+}
+
 void sessions_destroy(struct session **all)
 {
 	while (*all)

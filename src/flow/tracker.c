@@ -241,6 +241,7 @@ static struct task *task_create(struct tracker *tr, uint32_t pid, uint32_t tid, 
 		t->parent_tid = parent->tid;
 		t->parent_pid = parent->pid;
 		live_in(t, parent->session);
+		t->session->is_shared |= pid != parent->pid;
 	}
 	t->next = *bucket;
 	*bucket = t;
@@ -413,41 +414,96 @@ static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	return err ?: task_end(tr, t);
 }
 
+/* Tasks of @s that are (or, not @of_it, are not) of the process @pid live in *@own from now on, which is made for the first. */
+static int move_tasks(struct tracker *tr, struct session *s, struct session **own, uint32_t pid, bool of_it)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < TASK_BUCKETS; i++)
+		for (struct task *t = tr->bucket[i]; t && !err; t = t->next) {
+			if (t->session != s || (t->pid == pid) != of_it)
+				continue;
+			*own = *own ?: session_copy(&tr->sessions, ++tr->session_ids, t->pid, tr->calls.time, s);
+			if (!*own)
+				return -ENOMEM;
+			live_in(t, *own);
+		}
+	return err;
+}
+
+static int tell_moved(struct tracker *tr, const struct session *own)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < TASK_BUCKETS; i++)
+		for (struct task *t = tr->bucket[i]; t && !err; t = t->next)
+			if (t->session == own && t->is_told)
+				err = segment_task_moves(tr->segment, t, tr->calls.time);
+	return err;
+}
+
+/* A process maps a file. Who shares a session with it has none of that: they part. Who exec'd it keeps the session. */
+static int part(struct tracker *tr, struct task *t)
+{
+	struct session *s = t->session, *own = NULL;
+	bool stays = t->pid == s->pid;
+	int err;
+
+	if (!s->is_shared)
+		return 0;
+	s->is_shared = !stays;
+	err = move_tasks(tr, s, &own, t->pid, !stays);
+	if (err || !own)
+		return err;
+	own->is_shared = stays;
+	return s->is_told ? session_tell(tr, own) ?: tell_moved(tr, own) : 0;
+}
+
 static bool is_same_place(const struct map *a, const struct map *b)
 {
 	return a->ino == b->ino && a->dev == b->dev && a->gen == b->gen && a->start == b->start;
 }
 
-static int on_image(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+static int map_added(struct tracker *tr, struct task *t, const struct map *m)
 {
-	const struct rec_image *r = (const void *)rec;
 	struct session *s = t->session;
-	struct map m = {
-		.dev = r->dev, .gen = r->gen, .ino = r->ino, .time = rec->time,
-		.addr = r->addr, .len = r->len, .offset = r->offset, .at = r->at,
-	};
-	int err = grow(&s->map, &s->map_room, s->map_count, sizeof(*s->map));
 
-	m.path = err ? NULL : walked_path(r->path, strnlen(r->path, r->path_len) ? r->path_len : 0, "");
-	if (!m.path)
-		return -ENOMEM;
-	m.image = image_of_map(tr, &m);
-	map_place(&m);
-	for (size_t i = 0; i < s->map_count; i++)
-		if (is_same_place(&s->map[i], &m)) {	/* another segment of a file that is known */
-			free((char *)m.path);
-			return 0;
-		}
-	s->map[s->map_count++] = m;
-	if (r->at == IMAGE_PHDR) {
+	if (m->at == IMAGE_PHDR) {
 		free((char *)s->exe);
-		s->exe = strdup(m.path);
+		s->exe = strdup(m->path);
 		if (!s->exe)
 			return -ENOMEM;
 		if (!s->is_told)
 			return tell_place(tr, t);
 	}
-	return s->is_told ? segment_map_added(tr->segment, s, &s->map[s->map_count - 1]) : 0;
+	return s->is_told ? segment_map_added(tr->segment, s, m) : 0;
+}
+
+static int on_image(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
+{
+	const struct rec_image *r = (const void *)rec;
+	struct map m = {
+		.dev = r->dev, .gen = r->gen, .ino = r->ino, .time = rec->time,
+		.addr = r->addr, .len = r->len, .offset = r->offset, .at = r->at,
+	};
+	int err = part(tr, t);
+	struct session *s = t->session;
+
+	err = err ?: grow(&s->map, &s->map_room, s->map_count, sizeof(*s->map));
+	if (err)
+		return err;
+	m.image = image_of_map(tr, &m);
+	map_place(&m);
+	for (size_t i = 0; i < s->map_count; i++)
+		if (is_same_place(&s->map[i], &m))	/* another segment of a file that is known */
+			return 0;
+	m.path = walked_path(r->path, strnlen(r->path, r->path_len) ? r->path_len : 0, "");
+	if (!m.path)
+		return -ENOMEM;
+	s->map[s->map_count++] = m;
+	err = map_added(tr, t, &s->map[s->map_count - 1]);
+	session_uncover(s);
+	return err;
 }
 
 static int on_sys_enter(struct tracker *tr, struct task *t, const struct rec_hdr *rec)

@@ -704,6 +704,7 @@ const struct sink_ops sink_tracedat = {
 	.open		= td_open,
 	.task_begin	= begin_task,
 	.task_exec	= exec_task,
+	.task_moves	= exec_task,
 	.event		= td_event,
 	.task_end	= end_task,
 	.lost		= td_lost,

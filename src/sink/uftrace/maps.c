@@ -93,16 +93,20 @@ int uf_session_begin(struct uf_sessions *s, const struct session *sess)
 	return 0;
 }
 
-static bool overlap(uint64_t start, uint64_t end, uint64_t other_start, uint64_t other_end)
-{
-	return start < other_end && other_start < end;
-}
-
-/* Does a map that came after @map lie where it does? Only images say for certain where they lie. */
+/* Does a map that came after @map lie where it does? What its file tells of that may come late. */
 static bool is_covered(const struct session *sess, const struct map *map, const struct map *without)
 {
 	for (const struct map *m = map + 1; m < sess->map + sess->map_count; m++)
-		if (m != without && m->image && map->image && overlap(m->start, m->end, map->start, map->end))
+		if (m != without && maps_collide(m, map))
+			return true;
+	return false;
+}
+
+/* The reader takes lines of one path for one module: the first, by which the addresses of calls are told too. */
+static bool has_module(const struct uf_session *us, const struct uf_module *m)
+{
+	for (size_t i = 0; i < us->map_count; i++)
+		if (us->map[i].module == m)
 			return true;
 	return false;
 }
@@ -126,6 +130,8 @@ static int update(struct uf_session *us, struct uf_modules *m, const struct map 
 		if (map == without || !map->path || map->start >= map->end || is_covered(sess, map, without))
 			continue;
 		err = uf_module_find(m, &um.module, map->path, map->image);
+		if (!err && has_module(us, um.module))
+			continue;
 		err = err ?: grow(&us->map, &us->map_room, us->map_count, sizeof(*us->map));
 		if (err)
 			return err;
@@ -137,7 +143,7 @@ static int update(struct uf_session *us, struct uf_modules *m, const struct map 
 static bool needs_epoch(const struct session *sess, const struct map *map)
 {
 	for (const struct map *m = sess->map; m < sess->map + sess->map_count; m++)
-		if (m != map && m->image && map->image && overlap(m->start, m->end, map->start, map->end))
+		if (m != map && maps_collide(m, map))
 			return true;
 	return false;
 }
@@ -158,8 +164,7 @@ int uf_session_map(struct uf_sessions *s, struct uf_session **ret, struct uf_mod
 	epoch->sess = sess;
 	epoch->id = us->id;
 	epoch->pid = us->pid;
-	snprintf(epoch->sid, sizeof(epoch->sid), "%04x%012llx", ++s->epochs & 0xffff,
-		 (unsigned long long)us->id);
+	snprintf(epoch->sid, sizeof(epoch->sid), "%08x%08llx", ++s->epochs, (unsigned long long)us->id);
 	adopt(s, epoch);
 	*ret = epoch;
 	err = update(us, m, map);

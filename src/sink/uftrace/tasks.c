@@ -212,20 +212,27 @@ int uf_task_exec(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, u
 	return enter(t, u, us, MAX(time, u->last + 1), true);
 }
 
+int uf_task_move(struct uf_tasks *t, struct uf_task *u, struct uf_session *to, uint64_t time)
+{
+	struct uf_task *leader = uf_task_find(t, u->pid);
+	const struct uf_session *from = u->session;
+	int err = 0;
+
+	if (from == to || !u->is_alive)
+		return 0;
+	if (leader && leader != u && leader->session == from)
+		err = enter(t, leader, to, MAX(time, leader->last + 1), true);
+	time = MAX(time, leader ? leader->bound : 0);
+	return err ?: enter(t, u, to, MAX(time, u->last + 1), !leader || leader == u);
+}
+
 int uf_tasks_move(struct uf_tasks *t, const struct uf_session *from, struct uf_session *to, uint64_t time)
 {
 	int err = 0;
 
-	for (struct uf_task *u = uf_task_after(t, NULL); u && !err; u = uf_task_after(t, u)) {
-		struct uf_task *leader = uf_task_find(t, u->pid);
-
-		if (u->session != from || !u->is_alive)
-			continue;
-		if (leader && leader != u && leader->session == from)
-			err = enter(t, leader, to, MAX(time, leader->last + 1), true);
-		time = MAX(time, leader ? leader->bound : 0);
-		err = err ?: enter(t, u, to, MAX(time, u->last + 1), !leader || leader == u);
-	}
+	for (struct uf_task *u = uf_task_after(t, NULL); u && !err; u = uf_task_after(t, u))
+		if (u->session == from)
+			err = uf_task_move(t, u, to, time);
 	return err;
 }
 

@@ -603,6 +603,14 @@ static int exec_task(struct sink *s, struct task *t, uint64_t time)
 	return err ?: uf_task_exec(&s->tasks, u, us, time);
 }
 
+static int move_task(struct sink *s, struct task *t, uint64_t time)
+{
+	struct uf_session *us = session_of(s, t->session);
+	struct uf_task *u = t->slot[s->slot];
+
+	return us && u ? uf_task_move(&s->tasks, u, us, time) : 0;
+}
+
 static int end_task(struct sink *s, struct task *t)
 {
 	struct uf_task *u = TAKE(t->slot[s->slot]);
@@ -669,6 +677,7 @@ const struct sink_ops sink_uftrace = {
 	.map_added	= uf_map_added,
 	.task_begin	= begin_task,
 	.task_exec	= exec_task,
+	.task_moves	= move_task,
 	.event		= uf_event,
 	.task_end	= end_task,
 	.lost		= uf_lost,

@@ -223,6 +223,7 @@ struct uf_task *uf_task_after(const struct uf_tasks *t, const struct uf_task *u)
 
 int  uf_task_begin(struct uf_tasks *t, struct uf_task **ret, const struct task *task, struct uf_session *us);
 int  uf_task_exec(struct uf_tasks *t, struct uf_task *u, struct uf_session *us, uint64_t time);
+int  uf_task_move(struct uf_tasks *t, struct uf_task *u, struct uf_session *to, uint64_t time);
 int  uf_tasks_move(struct uf_tasks *t, const struct uf_session *from, struct uf_session *to, uint64_t time);
 
 /*
