@@ -4,6 +4,10 @@
  * A return probe replaces the link register there, before the function signs it
  * (paciasp) or stores it, so no later site would do. bti and paciasp at the
  * start are stepped like any hint.
+ *
+ * Of a Go program no return is probed, and a function begins with a check of its
+ * stack, which runs it again from the start where the stack has to grow: there the
+ * site lies behind the check, which leaves the link register and sp alone.
  */
 #if defined(__aarch64__)
 
@@ -44,6 +48,46 @@ static enum site_class class_of(uint32_t insn)
 	return SITE_DEAR;
 }
 
+static bool insn_at(const struct code *code, uint64_t addr, uint32_t *ret)
+{
+	return addr % 4 == 0 && piece_u32(&code->piece, addr - code->piece.addr, ret);
+}
+
+#define SP	31
+#define RD(insn)	((insn) & 31)
+
+/*
+ * ldr xG, [x28, #16]; [mov xL, sp | sub xL, sp, #n]; cmp xL or sp, xG; b.ls to behind the body.
+ * What follows these, which stores the link register, so nothing jumps there; without them the function's start. Frames
+ * above 4 KiB are checked otherwise, and their functions probed at the start.
+ */
+static uint64_t behind_check(const struct code *code, uint64_t start, uint64_t end)
+{
+	uint64_t at = start;
+	unsigned low = SP, guard;
+	uint32_t insn, compare;
+	int32_t by;
+
+	if (!insn_at(code, at, &insn) || (insn & ~31u) != 0xf9400b80)
+		return start;
+	guard = RD(insn);
+	at += 4;
+	if (!insn_at(code, at, &insn))
+		return start;
+	if ((insn & ~31u) == 0x910003e0 || (insn & 0xff8003e0) == 0xd10003e0) {
+		low = RD(insn);
+		at += 4;
+	}
+	compare = low == SP ? 0xeb2063ff : 0xeb00001f | low << 5;
+	if (!insn_at(code, at, &insn) || insn != (compare | guard << 16))
+		return start;
+	at += 4;
+	if (!insn_at(code, at, &insn) || (insn & 0xff00001f) != 0x54000009)
+		return start;
+	by = ((int32_t)(insn << 8) >> 13) * 4;
+	return by > 4 && by < (int64_t)(end - at) ? at + 4 : start;
+}
+
 int sites_start(struct reader *r)
 {
 	return sites_choose(r);
@@ -57,9 +101,14 @@ int sites_choose(struct reader *r)
 		uint32_t insn;
 
 		f->site_class = SITE_REFUSED;
-		if (!code || f->addr % 4 || !piece_u32(&code->piece, f->addr - code->piece.addr, &insn))
+		if (!code || !insn_at(code, f->addr, &insn))
 			continue;
-		f->site = f->addr;
+		f->site = r->img->is_go ? behind_check(code, f->addr, f->addr + f->size) : f->addr;
+		if (f->site != f->addr && (!insn_at(code, f->site, &insn) || class_of(insn) == SITE_REFUSED)) {
+			f->site = f->addr;
+			insn_at(code, f->site, &insn);
+		}
+		f->flags |= f->site != f->addr ? FUNC_MOVED | FUNC_LOADS : 0;
 		f->site_class = class_of(insn);
 	}
 	return 0;

@@ -10,11 +10,18 @@
  * all code is searched for direct branches into them. Where %rsp moved, the site
  * tells of the entry but not where the return address lies.
  *
+ * A Go function begins with a check of its stack (cmp 0x10(%r14),%rsp; jbe). Where
+ * that finds it too small, runtime.morestack makes a larger one and runs the
+ * function again from its first instruction. So the site lies behind the check,
+ * which is passed once in a call.
+ *
  * The search is quick because it decodes little: first the bytes a site may be
  * chosen among are marked, as if nothing jumped there; then every byte of the
  * code is taken for the start of a branch. What leads to a marked byte by 32
  * bits is believed, since chance hardly makes one. What does by 8 bits is
- * believed only if decoding its function finds it too.
+ * believed only if decoding its function finds it too. In a Go image so is what
+ * does by 32 bits: of large ones some would else be counted wrong, and their code
+ * has no data in it that would lead the decoding astray.
  *
  * A nop of five bytes is a site only where it begins a function: kernels that
  * rewrite it into a call write below %rsp, where a leaf function in its middle
@@ -47,6 +54,7 @@ struct step {
 	bool		sp_unknown;	/* %rsp moved, nobody knows how far */
 	int		pushed;		/* bytes it moved down */
 	unsigned	flags;		/* FUNC_LOADS, FUNC_ARGS_GONE: what it does to the sites after it */
+	bool		may_panic;	/* it may fault, which Go makes an error that a caller can handle */
 };
 
 /* The way from a function's start to the instruction at hand. */
@@ -179,15 +187,23 @@ static bool moved_by(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 	return true;
 }
 
+static bool may_fault(const ZydisDecodedOperand *op)
+{
+	return (op->mem.base != ZYDIS_REGISTER_RSP && op->mem.base != ZYDIS_REGISTER_RIP) || op->mem.index != ZYDIS_REGISTER_NONE;
+}
+
 static void see_effects(struct step *s, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *op)
 {
 	bool moves = false;
 
 	if (insn->mnemonic == ZYDIS_MNEMONIC_NOP || s->is_landing)
 		return;
+	s->may_panic = insn->mnemonic == ZYDIS_MNEMONIC_DIV || insn->mnemonic == ZYDIS_MNEMONIC_IDIV;
 	for (unsigned i = 0; i < insn->operand_count; i++) {
-		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && op[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN)
+		if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && op[i].mem.type != ZYDIS_MEMOP_TYPE_AGEN) {
 			s->flags |= FUNC_LOADS;
+			s->may_panic |= may_fault(&op[i]);
+		}
 		if (op[i].type != ZYDIS_OPERAND_TYPE_REGISTER || !(op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
 		if (is_stack_pointer(op[i].reg.value))
@@ -268,9 +284,102 @@ static void consider(struct found *f, const struct step *s, const struct walk *w
 	}
 }
 
-static void choose(const ZydisDecoder *decoder, const struct code *code, uint64_t end, struct found *f)
+/* What an instruction is of Go's check of the stack. A large frame's lower end is computed first; a huge one's may wrap. */
+enum part {
+	NO_PART,
+	START,		/* nothing yet */
+	FINDS_G,	/* mov %fs:-8,%g: before Go 1.17, and in assembly; else %r14 is the goroutine */
+	LOWERS,		/* lea -N(%rsp),%low */
+	COPIES,		/* mov %rsp,%low */
+	SUBTRACTS,	/* sub $N,%low */
+	WRAPS,		/* jb */
+	COMPARES,	/* cmp 0x10(%g),%low or %rsp */
+	GROWS,		/* jbe */
+	PARTS
+};
+
+#define BIT(part)	(1u << (part))
+
+static const unsigned may_follow[PARTS] = {
+	[FINDS_G] = BIT(START), [LOWERS] = BIT(START) | BIT(FINDS_G), [COPIES] = BIT(START) | BIT(FINDS_G),
+	[SUBTRACTS] = BIT(COPIES), [WRAPS] = BIT(SUBTRACTS),
+	[COMPARES] = BIT(START) | BIT(FINDS_G) | BIT(LOWERS) | BIT(WRAPS), [GROWS] = BIT(COMPARES),
+};
+
+#define GUARD_IN_G	0x10	/* g.stackguard0 */
+#define G_IN_TLS	(-8)
+
+struct check {
+	ZydisRegister g, low;
+};
+
+static bool is_memory(const ZydisDecodedOperand *op, ZydisRegister base, int64_t disp)
 {
-	struct walk w = { .at = f->addr, .only_landing = true };
+	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.base == base && op->mem.index == ZYDIS_REGISTER_NONE &&
+	       op->mem.disp.value == disp;
+}
+
+static enum part part_of(struct check *c, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *op)
+{
+	ZydisRegister to = op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? op[0].reg.value : ZYDIS_REGISTER_NONE;
+
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_JB:
+		return WRAPS;
+	case ZYDIS_MNEMONIC_JBE:
+		return GROWS;
+	case ZYDIS_MNEMONIC_SUB:
+		return to == c->low && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? SUBTRACTS : NO_PART;
+	case ZYDIS_MNEMONIC_CMP:
+		return to == c->low && is_memory(&op[1], c->g, GUARD_IN_G) ? COMPARES : NO_PART;
+	case ZYDIS_MNEMONIC_LEA:
+		c->low = to;
+		return to != ZYDIS_REGISTER_RSP && insn->operand_width == 64 && op[1].mem.disp.value < 0 &&
+		       is_memory(&op[1], ZYDIS_REGISTER_RSP, op[1].mem.disp.value) ? LOWERS : NO_PART;
+	case ZYDIS_MNEMONIC_MOV:
+		if (to != ZYDIS_REGISTER_NONE && to != ZYDIS_REGISTER_RSP && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+			c->low = to;
+			return op[1].reg.value == ZYDIS_REGISTER_RSP ? COPIES : NO_PART;
+		}
+		c->g = to;
+		return is_memory(&op[1], ZYDIS_REGISTER_NONE, G_IN_TLS) && op[1].mem.segment == ZYDIS_REGISTER_FS ? FINDS_G : NO_PART;
+	default:
+		return NO_PART;
+	}
+}
+
+/* Where the check ends that a Go function at @start begins with; 0: it has none. */
+static uint64_t behind_check(const ZydisDecoder *decoder, const struct code *code, uint64_t start, uint64_t end)
+{
+	struct check c = { ZYDIS_REGISTER_R14, ZYDIS_REGISTER_RSP };
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+	enum part before = START;
+	uint64_t at = start;
+
+	while (at < end && ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code->piece.data + (at - code->piece.addr),
+							       MIN(end - at, (uint64_t)INSN_MAX), &insn, op))) {
+		enum part part = part_of(&c, &insn, op);
+
+		at += insn.length;
+		if (!(may_follow[part] & BIT(before)))
+			return 0;
+		/* What makes the stack larger lies behind the body. */
+		if ((part == WRAPS || part == GROWS) &&
+		    (op[0].imm.value.s <= 0 || (uint64_t)op[0].imm.value.s >= end - at))
+			return 0;
+		if (part == GROWS)
+			return at;
+		before = part;
+	}
+	return 0;
+}
+
+/* The best site from @from on, which is the function's start or lies behind its check. */
+static void choose_from(const ZydisDecoder *decoder, const struct code *code, uint64_t from, uint64_t end, struct found *f)
+{
+	bool is_checked = from != f->addr;
+	struct walk w = { .at = from, .only_landing = !is_checked, .flags = is_checked ? FUNC_LOADS : 0 };
 	uint64_t before = f->addr;
 
 	for (unsigned i = 0; i < WINDOW && w.at < end; i++) {
@@ -281,7 +390,7 @@ static void choose(const ZydisDecoder *decoder, const struct code *code, uint64_
 		if (w.at != f->addr && is_target_between(code, before, w.at))
 			return;
 		consider(f, &s, &w);
-		if (s.is_end || s.sp_unknown || f->site_class == SITE_CHEAP)
+		if (s.is_end || s.sp_unknown || f->site_class == SITE_CHEAP || (is_checked && s.may_panic))
 			return;
 		before = w.at;
 		w.at += s.len;
@@ -291,6 +400,16 @@ static void choose(const ZydisDecoder *decoder, const struct code *code, uint64_
 		if (f->entry_site && w.pushed)
 			return;
 	}
+}
+
+static void choose(const struct reader *r, const ZydisDecoder *decoder, const struct code *code, struct found *f)
+{
+	uint64_t end = f->addr + f->size, from = r->img->is_go ? behind_check(decoder, code, f->addr, end) : 0;
+
+	if (from)
+		choose_from(decoder, code, from, end, f);
+	if (!f->site && !f->entry_site)
+		choose_from(decoder, code, f->addr, end, f);
 }
 
 /* The last function that begins at or before @addr; NULL: none. */
@@ -390,7 +509,11 @@ static void search(struct reader *r, const ZydisDecoder *minimal, struct code *c
 		}
 		memcpy(&by, bytes + p + 1, sizeof(by));
 		to = p + 5 + (int64_t)by;
-		if (to < len && is_set(watched, to))
+		if (to >= len || !is_set(watched, to) || is_set(code->target, to))
+			continue;
+		if (r->img->is_go)
+			confirm(r, minimal, code, code->piece.addr + p);
+		else
 			set(code->target, to);
 	}
 }
@@ -408,7 +531,7 @@ static bool watch(struct reader *r, const ZydisDecoder *full, const struct code 
 		set(code->target, f->addr - code->piece.addr);	/* where one begins, others enter */
 		if (f->is_part || f->flags & FUNC_PLT || !f->size)
 			continue;
-		choose(full, code, f->addr + f->size, &trial);
+		choose(r, full, code, &trial);
 		for (uint64_t at = f->addr + 1; at <= trial.seen; at++) {
 			set(watched, at - code->piece.addr);
 			any = true;
@@ -493,7 +616,7 @@ static void choose_one(const ZydisDecoder *full, const ZydisDecoder *minimal, co
 		return;
 	if (f->flags & FUNC_PLT)
 		return choose_stub(f);
-	choose(full, code, f->addr + f->size, f);
+	choose(r, full, code, f);
 	take_entry_site(f);
 	if (f->site_class == SITE_DEAR && is_tiny(minimal, code, f))
 		f->flags |= FUNC_TINY;

@@ -1,4 +1,5 @@
-// goes.go - goroutines and stacks that grow; counts its own calls. A call in which the stack grows may be seen twice.
+// goes.go - goroutines and stacks that grow, at frames of every size; counts its own calls. Where a stack grows the
+// function begins anew: that is one call.
 package main
 
 import (
@@ -9,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-var leafs, grows, workers atomic.Int64
+var leafs, grows, workers, deeps, larges atomic.Int64
 
 //go:noinline
 func leaf(n int) int {
@@ -34,11 +35,35 @@ func grow(n int) int {
 	return room[n%128] + 1
 }
 
+// deep has a small frame, which is checked as it is.
+//
+//go:noinline
+func deep(n int) int {
+	deeps.Add(1)
+	if n == 0 {
+		return 1
+	}
+	return deep(n-1) + 1
+}
+
+// large has a frame that may reach beyond the address space.
+//
+//go:noinline
+func large(n int) int {
+	larges.Add(1)
+	var room [1000]int
+	if n > 0 {
+		room[n] = large(n - 1)
+	}
+	return room[n] + 1
+}
+
 //go:noinline
 func work(id int, sum *atomic.Int64) {
 	workers.Add(1)
 	for i := 0; i < 20; i++ {
 		sum.Add(int64(grow(i*5) + leaf(id)))
+		sum.Add(int64(deep(i*20) + large(i)))
 		runtime.Gosched()
 	}
 }
@@ -77,7 +102,9 @@ func main() {
 	fmt.Println("recovered", recovers(20))
 	data, err := os.ReadFile("/proc/self/comm")
 	fmt.Println("read", len(data) > 0, err)
-	fmt.Println("calls>= main.leaf", leafs.Load())
-	fmt.Println("calls>= main.grow", grows.Load())
-	fmt.Println("calls>= main.work", workers.Load())
+	fmt.Println("calls main.leaf", leafs.Load())
+	fmt.Println("calls main.grow", grows.Load())
+	fmt.Println("calls main.work", workers.Load())
+	fmt.Println("calls main.deep", deeps.Load())
+	fmt.Println("calls main.large", larges.Load())
 }

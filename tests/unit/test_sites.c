@@ -13,6 +13,7 @@ struct start {
 	unsigned    flags;		/* FUNC_MOVED, FUNC_LOADS, FUNC_ARGS_GONE */
 	int	    nop5, entry;	/* bytes behind the start; -1: none */
 	unsigned    entry_pushed;
+	unsigned    pushed;		/* before the site: only where entry alone is told */
 };
 
 #define NONE	.nop5 = -1, .entry = -1
@@ -58,6 +59,42 @@ static const struct start starts[] = {
 	{ "gate", "syscall; ret", -1, SITE_REFUSED, 0, NONE },
 	{ "flags", "pushf; pop %rax; ret", -1, SITE_REFUSED, 0, NONE },
 	{ "fentry", "call *aim_pointer(%rip); push %rbx; pop %rbx; ret", 0, SITE_DEAR, 0, NONE },
+};
+
+#define SMALL	"0: cmp 0x10(%r14),%rsp; jbe 9f; "
+#define LARGE	"0: lea -0x200(%rsp),%r12; cmp 0x10(%r14),%r12; jbe 9f; "
+#define HUGE	"0: mov %rsp,%r12; sub $0x10000,%r12; jb 9f; cmp 0x10(%r14),%r12; jbe 9f; "
+#define OLD	"0: mov %fs:0xfffffffffffffff8,%rcx; cmp 0x10(%rcx),%rsp; jbe 9f; "
+#define BODY	"push %rbp; mov %rsp,%rbp; call aim; pop %rbp; ret; "
+#define FRAME	"sub $24,%rsp; mov %rbp,16(%rsp); lea 16(%rsp),%rbp; "
+#define REST	"call aim; mov 16(%rsp),%rbp; add $24,%rsp; ret; "
+#define GROW	"9: call aim; jmp 0b"
+
+/* In a Go image: the check of the stack is passed, since what it leads to runs the function again. */
+static const struct start go_starts[] = {
+	{ "small", SMALL BODY GROW, 6, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "large", LARGE BODY GROW, 14, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "huge", HUGE BODY GROW, 18, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "old", OLD BODY GROW, 15, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "old_large", "0: mov %fs:0xfffffffffffffff8,%rcx; lea -0x200(%rsp),%rax; cmp 0x10(%rcx),%rax; jbe 9f; " BODY GROW,
+	  23, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "near", "0: cmp 0x10(%r14),%rsp; jbe 9f; push %rbp; .skip 200, 0x90; pop %rbp; ret; " GROW,
+	  10, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "frame", SMALL FRAME REST GROW, 20, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE, .pushed = 24 },
+	{ "frame_old", OLD FRAME REST GROW, 29, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE, .pushed = 24 },
+	{ "frame_panics", SMALL FRAME "mov (%rax),%ecx; " REST GROW, 6, SITE_DEAR, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "frame_divides", SMALL FRAME "idiv %rbx; " REST GROW, 6, SITE_DEAR, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "leaf", "test %eax,%eax; je 1f; call aim; 1: ret", 2, SITE_CHEAP, FUNC_MOVED, NONE },
+	{ "entered", SMALL "1: push %rbp; pop %rbp; dec %eax; jne 1b; ret; " GROW, 4, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "entered_in_check", "cmp 0x10(%r14),%rsp; 0: jbe 9f; " BODY GROW, 0, SITE_DEAR, 0, NONE },
+	{ "other_guard", "0: cmp 0x18(%r14),%rsp; jbe 9f; " BODY GROW, 4, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "other_register", "0: cmp 0x10(%r14),%r12; jbe 9f; " BODY GROW, 4, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "other_place", "0: lea -64(%rbp),%r12; cmp 0x10(%r14),%r12; jbe 9f; " BODY GROW, 8, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "other_test", "0: cmp 0x10(%r14),%rsp; jb 9f; " BODY GROW, 4, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "wraps_unseen", "0: mov %rsp,%r12; sub $0x10000,%r12; cmp 0x10(%r14),%r12; jbe 9f; " BODY GROW,
+	  14, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "backward", "0: cmp 0x10(%r14),%rsp; jbe 0b; " BODY, 4, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
+	{ "outside", "0: cmp 0x10(%r14),%rsp; jbe aim; " BODY, 4, SITE_CHEAP, FUNC_MOVED | FUNC_LOADS, NONE },
 };
 
 /* What functions do with their return address, or their stack, by their code alone. */
@@ -111,15 +148,38 @@ static struct image *end_source(FILE *f, char **source)
 	return read_image(in_dir("starts"));
 }
 
-static struct image *image_of_starts(void)
+static struct image *image_of(const struct start *s, size_t count, const char *mark)
 {
 	size_t len = 0;
 	char *source = NULL;
 	FILE *f = begin_source(&source, &len);
 
-	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		write_function(f, starts[i].name, starts[i].body);
+	for (size_t i = 0; i < count; i++)
+		write_function(f, s[i].name, s[i].body);
+	fputs(mark, f);
 	return end_source(f, &source);
+}
+
+static struct image *image_of_starts(void)
+{
+	return image_of(starts, ARRAY_SIZE(starts), "");
+}
+
+static void check_start(const struct image *img, const struct start *s)
+{
+	const struct func *f = func_named(img, s->name, false);
+	uint64_t start;
+
+	printf("%s\n", s->name);
+	CHECK(f);
+	start = f->addr + img->load_addr - img->text_addr + img->text_offset;
+	CHECK_INT(f->site_class, s->class);
+	CHECK_INT(f->site ? (int)(f->site - start) : -1, s->site);
+	CHECK_INT(f->flags & (FUNC_MOVED | FUNC_LOADS | FUNC_ARGS_GONE), s->flags);
+	CHECK_INT(f->nop5_site ? (int)(f->nop5_site - start) : -1, s->nop5);
+	CHECK_INT(f->entry_site ? (int)(f->entry_site - start) : -1, s->entry);
+	CHECK_INT(f->entry_sp_offset, s->entry_pushed);
+	CHECK_INT(f->sp_offset, s->pushed);
 }
 
 TEST(sites_are_the_cheapest_that_are_still_right)
@@ -127,22 +187,29 @@ TEST(sites_are_the_cheapest_that_are_still_right)
 	SCRATCH;
 	__cleanup(image_destroyp) struct image *img = image_of_starts();
 
-	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
-		const struct start *s = &starts[i];
-		const struct func *f = func_named(img, s->name, false);
-		uint64_t start;
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		check_start(img, &starts[i]);
+}
 
-		printf("%s\n", s->name);
-		CHECK(f);
-		start = f->addr + img->load_addr - img->text_addr + img->text_offset;
-		CHECK_INT(f->site_class, s->class);
-		CHECK_INT(f->site ? (int)(f->site - start) : -1, s->site);
-		CHECK_INT(f->flags & (FUNC_MOVED | FUNC_LOADS | FUNC_ARGS_GONE), s->flags);
-		CHECK_INT(f->nop5_site ? (int)(f->nop5_site - start) : -1, s->nop5);
-		CHECK_INT(f->entry_site ? (int)(f->entry_site - start) : -1, s->entry);
-		CHECK_INT(f->entry_sp_offset, s->entry_pushed);
-		CHECK_INT(f->sp_offset, 0);
-	}
+TEST(sites_of_go_lie_behind_the_check_of_the_stack)
+{
+	SCRATCH;
+	__cleanup(image_destroyp) struct image *img = image_of(go_starts, ARRAY_SIZE(go_starts),
+							       ".section .go.buildinfo,\"a\"\n.quad 0\n");
+
+	CHECK(img->is_go);
+	for (size_t i = 0; i < ARRAY_SIZE(go_starts); i++)
+		check_start(img, &go_starts[i]);
+}
+
+TEST(sites_of_others_stay_before_such_a_check)
+{
+	SCRATCH;
+	__cleanup(image_destroyp) struct image *img = image_of(go_starts, 1, "");
+
+	CHECK(!img->is_go);
+	CHECK_INT(func_named(img, "small", false)->site - (func_named(img, "small", false)->addr + img->load_addr - img->text_addr +
+							   img->text_offset), 4);
 }
 
 TEST(code_tells_whose_return_needs_care)
