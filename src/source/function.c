@@ -66,6 +66,8 @@ static const struct filter *filter;	/* the options' */
 static struct {
 	unsigned files, functions;
 	unsigned files_without_returns;
+	unsigned switching;		/* files with returns left out because they switch stacks */
+	char	*switches;		/* the first of them */
 	unsigned probed[SITE_CLASSES];
 	unsigned entry_only;
 	unsigned left[LEFT_REASONS];
@@ -298,11 +300,19 @@ static bool is_cuda_call(const struct config *cfg, const struct image *img, cons
 	return func >= 0 && cuda_function_of(func)->group & cfg->cuda;
 }
 
+/* Of the files that switch stacks the first is named. */
+static void note_switching(const struct image *img)
+{
+	if (!tally.switching++)
+		tally.switches = strdup(img->path);
+	detail("returns are not probed in '%s': it switches stacks", img->path);
+}
+
 static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, const struct image *img,
 			struct chosen *chosen)
 {
 	bool returns = may_probe_returns(cfg, img), selects = selects_in(cfg, img), is_named;
-	unsigned before = tally.functions;
+	unsigned before = tally.functions, entry_only = tally.entry_only;
 	uint64_t of_file = (img->owner ? COOKIE_OWN : 0) | (wants_callers_in(cfg, img) ? COOKIE_CALLERS_ONLY : 0);
 	/* Where returns are not probed, calls of others show what was left. */
 	bool is_flat = selects && returns && !img->switches_stacks && filter_is_flat(cfg);
@@ -339,6 +349,8 @@ static int choose_sites(struct recorder_bpf *bpf, const struct config *cfg, cons
 	}
 	if (tally.functions > before)
 		say_no_places(cfg, img);
+	if (returns && img->switches_stacks && tally.entry_only > entry_only)
+		note_switching(img);
 	tally.files += tally.functions > before;
 	tally.files_without_returns += !returns && tally.functions > before;
 	return err;
@@ -720,6 +732,10 @@ static void function_summary(void)
 	if (tally.files_without_returns)
 		say("%u file%s without return probes: ends are inferred from the stack", tally.files_without_returns,
 		    tally.files_without_returns == 1 ? "" : "s");
+	if (tally.switching)
+		say("returns are not probed in '%s'%s, which switches stacks: they would come out of order",
+		    tally.switches ?: "?", tally.switching > 1 ? " and others of its kind" : "");
+	free(TAKE(tally.switches));
 	if (tally.no_plt_calls)
 		say("calls of library functions at %u place%s go around the PLT (-fno-plt, Rust) and are not seen; "
 		    "--functions='*@LIB' probes the functions themselves", tally.no_plt_calls,

@@ -66,6 +66,18 @@ if program byhand byhand; then
 	check "byhand: other returns are probed" [ "$(returns_of byhand)" -ge "$(awk '/^calls/ { n += $3 } END { print n }' byhand.out)" ]
 	check "byhand.fibers: none of its own is" equal "$(returns_of byhand.fibers)" 0
 fi
+# Which file's are not probed for that is said, and of no other is it said.
+switching() { said "$1.data" | grep -c "returns are not probed in '.*', which switches stacks"; }
+program coroutine coroutine && same coroutine "$PROGRAMS/coroutine"
+for p in byhand.fibers coroutine; do
+	[ -e "$p.data" ] || continue
+	check "$p: the summary names the file that switches stacks" grep -q "returns are not probed in '$PROGRAMS/$p', which" <(said "$p.data")
+	check "$p: in one line" equal "$(switching "$p")" 1
+done
+check "throw: it says so of none" equal "$(switching throw)" 0
+with=(--returns=never)
+program coroutine coroutine && same "coroutine, never" "$PROGRAMS/coroutine"
+check "never: nor where it would make no difference" equal "$(switching "coroutine, never")" 0
 with=(--functions='*@libffi*' --functions='*@libc.so.6')
 same "a foreign function interface" python3 -c 'import ctypes, os; print(ctypes.CDLL(None).getpid() == os.getpid())'
 check "a foreign function interface: it was probed" uses_libffi
