@@ -255,7 +255,7 @@ static bool read_arg(struct dwarf_reader *r, struct function *f, Dwarf_Die *para
 
 static void read_args(struct dwarf_reader *r, struct function *f, const struct value_type *result)
 {
-	struct places p = { .ints = result->how == PASS_STACK };
+	struct places p = { .ints = result->takes_pointer };
 	bool is_wrong = false, more;
 	unsigned count = 0;
 	Dwarf_Die child;
@@ -295,9 +295,7 @@ static void read_forms(struct dwarf_reader *r, struct function *f)
 	    how == DW_CC_nocall)
 		return;
 	f->is_local = !is_global(r, f->pc);
-	dwarf_type(r, has_type ? &type : NULL, &v);
-	if (v.is_float && v.how == PASS_STACK)
-		v.how = PASS_NOTHING;		/* long double: in a register of its own */
+	dwarf_result(r, has_type ? &type : NULL, &v);
 	read_args(r, f, &v);
 	if (v.how != PASS_WORDS || !*v.format || !result_is_there(r, f))
 		return;

@@ -39,7 +39,7 @@ struct dwarf_reader {
 enum passing {
 	PASS_NOTHING,		/* void */
 	PASS_WORDS,		/* in registers where there are enough of both kinds, else on the stack */
-	PASS_STACK,		/* always on the stack; as a result: the caller hands in a pointer, ahead of all arguments */
+	PASS_STACK,		/* always on the stack */
 	PASS_UNKNOWN,		/* not understood, so neither is what follows it */
 };
 
@@ -50,11 +50,16 @@ struct value_type {
 	uint64_t     bytes;
 	char	     format[40];	/* behind "argN/": "i32"; of a floating-point number its bits; "": not shown */
 	bool	     is_float;
+	bool	     is_address;	/* of a C++ class that is not copied as bytes: its address is passed */
+	bool	     takes_pointer;	/* of a result: the caller says where to, in a register ahead of all arguments */
 };
 
 bool dwarf_spend(struct dwarf_reader *r);	/* one entry more; false: no time is left */
 
 /* @type NULL: void. */
 void dwarf_type(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *ret);
+void dwarf_result(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *ret);
+
+bool dwarf_speaks_c(const struct dwarf_reader *r);
 
 #endif

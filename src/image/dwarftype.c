@@ -197,10 +197,11 @@ static void set_base(Dwarf_Die *type, struct value_type *v)
 	}
 }
 
-static bool speaks_c(const struct dwarf_reader *r)
+bool dwarf_speaks_c(const struct dwarf_reader *r)
 {
 	switch (r->language) {
 	case DW_LANG_C: case DW_LANG_C89: case DW_LANG_C99: case DW_LANG_C11: case DW_LANG_ObjC:
+	case 0x2c:				/* C17, DWARF 6 */
 		return true;
 	}
 	return false;
@@ -224,7 +225,7 @@ static void set_pointer(struct dwarf_reader *r, Dwarf_Die *type, struct value_ty
 	bool is_string = false;
 	Dwarf_Die to;
 
-	if (dwarf_tag(type) == DW_TAG_pointer_type && (speaks_c(r) || speaks_cpp(r)) && type_of(type, &to) &&
+	if (dwarf_tag(type) == DW_TAG_pointer_type && (dwarf_speaks_c(r) || speaks_cpp(r)) && type_of(type, &to) &&
 	    peel(r, &to, &alias) && dwarf_tag(&to) == DW_TAG_base_type)
 		is_string = !strcmp(dwarf_diename(&to) ?: "", "char");
 	v->how = PASS_WORDS;
@@ -393,10 +394,11 @@ static void set_aggregate(struct dwarf_reader *r, Dwarf_Die *type, struct value_
 		v->how = PASS_WORDS;
 		v->ints = 1;
 		v->bytes = 8;
+		v->is_address = true;
 		strcpy(v->format, "p");
 		return;
 	}
-	if (v->bytes && (how == DW_CC_pass_by_value || speaks_c(r)))
+	if (v->bytes && (how == DW_CC_pass_by_value || dwarf_speaks_c(r)))
 		set_words(r, type, v);
 }
 
@@ -425,4 +427,18 @@ void dwarf_type(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *ret)
 	case DW_TAG_union_type:
 		return set_aggregate(r, type, ret);
 	}
+}
+
+/* As a result is given back: what is passed on the stack, or by its address, is stored where the caller says. */
+void dwarf_result(struct dwarf_reader *r, Dwarf_Die *type, struct value_type *ret)
+{
+	dwarf_type(r, type, ret);
+	if (ret->how == PASS_STACK && ret->is_wide && ret->bytes <= SMALL)	/* a long double: in a register of its own */
+		ret->how = ret->is_float ? PASS_NOTHING : PASS_UNKNOWN;
+#ifdef __x86_64__
+	ret->takes_pointer = ret->how == PASS_STACK || ret->is_address;
+#else
+	if (ret->is_address)			/* x8 says where to, which nobody else uses, and is not given back */
+		ret->format[0] = '\0';
+#endif
 }

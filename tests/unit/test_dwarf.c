@@ -31,10 +31,12 @@ static const char types_c[] =
 	"F int wide_later(int a1,int a2,int a3,int a4,int a5,int a6,int a7,long double f,int n)"
 	" { return a1+a2+a3+a4+a5+a6+a7+f+n; }\n"
 	"F int last(int a, __int128 w, int n) { return a + w + n; }\n"
+	"struct own { long double x; }; F struct own gives_own(int n) { struct own o = { n }; return o; }\n"
 	"F void none(void) { }\n"
 	"int main(int c, char **v) { struct two p = {c,c}; struct mixed m = {c,c}; struct big b = {c,c,c}; struct odd o = {c,c};\n"
 	" none(); return plain(c,c,c,c,c) + !!texts(*v,*v,(void *)v,v) + named(c,c) + many(c,c,c,c,c,c,c,c) + floats(c,c,c,c)\n"
-	" + two(p,c) + mixed(m,c) + big(b,c) + odd(o,c) + gives(c).a + wide(c,c,c) + wide_later(c,c,c,c,c,c,c,c,c) + last(c,c,c); }\n";
+	" + two(p,c) + mixed(m,c) + big(b,c) + odd(o,c) + gives(c).a + wide(c,c,c) + wide_later(c,c,c,c,c,c,c,c,c) + last(c,c,c)\n"
+	" + gives_own(c).x; }\n";
 
 static const struct wanted {
 	const char *name, *args, *result;
@@ -52,6 +54,7 @@ static const struct wanted {
 	{ "wide", "arg1/i32,?,arg2/i32", "retval/i32" },
 	{ "wide_later", "arg1/i32,arg2/i32,arg3/i32,arg4/i32,arg5/i32,arg6/i32,arg7/i32,?,arg8/i32%stack+5", "retval/i32" },
 	{ "last", "arg1/i32,?", "retval/i32" },
+	{ "gives_own", "", "" },				/* in a register of its own: no pointer is handed in */
 	{ "none", "", "" },
 };
 
@@ -96,7 +99,7 @@ static void check_types(const char *compiler, const char *level)
 		CHECK_STR(debug_at(told->debug, f->file), "types.c");
 		CHECK(debug_whole_path(told->debug, f->file)[0] == '/');
 		CHECK_STR(strrchr(debug_whole_path(told->debug, f->file), '/'), "/types.c");
-		CHECK(f->line > 4 && f->line < 24);
+		CHECK(f->line > 4 && f->line < 32);
 	}
 	CHECK_INT(told->debug->enum_count, 2);
 	CHECK_STR(debug_at(told->debug, told->debug->enumeration[1]), "digit{ONE=0}");
@@ -108,6 +111,91 @@ TEST(gcc_tells_arguments_optimized) { SCRATCH; check_types("gcc", "O2 -fno-ipa-c
 TEST(clang_tells_arguments_unoptimized) { SCRATCH; check_types("clang", "O0"); }
 TEST(clang_tells_arguments_optimized) { SCRATCH; check_types("clang", "O1"); }
 TEST(older_dwarf_tells_the_same) { SCRATCH; check_types("gcc", "O1 -gdwarf-3 -fno-ipa-cp -fno-ipa-sra"); }
+#endif
+
+#if defined(__x86_64__)
+static const char classes_cc[] =
+	"#define F extern \"C\" __attribute__((noinline)) \n"
+	"struct owner { owner(int v) : n(v) {} owner(const owner &o) : n(o.n + 1) {} ~owner() { n = 0; } int n;"
+	" __attribute__((noinline)) owner copy(int more) const __asm__(\"copy\"); };\n"
+	"owner owner::copy(int more) const { return owner(n + more); }\n"
+	"struct two { int x, y; }; struct big { long a, b, c; };\n"
+	"struct child : two { int z; }; struct holder { owner o; long more[4]; };\n"
+	"F owner gives_owner(int n, const char *s) { return owner(n + *s); }\n"
+	"F holder gives_holder(const owner &o, int n) { return holder{ o, { n } }; }\n"
+	"F big gives_big(int n) { return big{ n, n, n }; }\n"
+	"F two gives_two(int n) { return two{ n, n }; }\n"
+	"F int takes_owner(owner o, int n) { return o.n + n; }\n"
+	"F owner floats(int a, double d, int n) { return owner(a + d + n); }\n"
+	"F int takes_child(child c, int n) { return c.x + c.z + n; }\n"
+	"F int takes_big(big b, holder h, int n) { return b.a + h.more[0] + n; }\n"
+	"int main(int c, char **v) { owner o(c); child k; k.x = k.y = k.z = c; holder h = gives_holder(o, c);\n"
+	" return gives_owner(c, *v).n + gives_big(c).a + gives_two(c).x + takes_owner(o, c) + floats(c, c, c).n + o.copy(c).n\n"
+	" + takes_child(k, c) + takes_big(big{ c, c, c }, h, c); }\n";
+
+static const struct wanted of_classes[] = {
+	{ "gives_owner", "arg1/i32%rsi,arg2/s%rdx", "retval/p" },
+	{ "gives_holder", "arg1/p%rsi,arg2/i32%rdx", "retval/p" },
+	{ "gives_big", "arg1/i32%rsi", "" },
+	{ "gives_two", "arg1/i32", "" },
+	{ "takes_owner", "arg1/p,arg2/i32", "retval/i32" },
+	{ "floats", "arg1/i32%rsi,fparg1/64,arg2/i32%rdx", "retval/p" },
+	{ "copy", "arg1/p%rsi,arg2/i32%rdx", "retval/p" },
+	{ "takes_child", "?,arg2/i32%rdx", "retval/i32" },
+	{ "takes_big", "?,arg2/p%rdi,arg3/i32%rsi", "retval/i32" },
+};
+
+/* gcc does not say of a class how it is passed. */
+static const struct wanted of_gcc_classes[] = {
+	{ "gives_owner", "", "" }, { "gives_holder", "", "" }, { "gives_big", "", "" }, { "gives_two", "", "" },
+	{ "takes_owner", "?", "retval/i32" }, { "floats", "", "" }, { "copy", "", "" }, { "takes_child", "?", "retval/i32" },
+	{ "takes_big", "?", "retval/i32" },
+};
+
+static void check_told(const struct image *told, const struct image *img, const struct wanted *w, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct debug_func *f = debug_of(told, img, w[i].name);
+
+		CHECK(f);
+		CHECK_STR(debug_at(told->debug, f->args), w[i].args);
+		CHECK_STR(debug_at(told->debug, f->result), w[i].result);
+	}
+}
+
+static void check_source(const char *compile, const char *name, const char *source, const struct wanted *w, size_t count)
+{
+	__cleanup(image_child_stopp) struct image_child *c = NULL;
+	__cleanup(image_destroyp) struct image *told = NULL, *img = NULL;
+
+	write_file(in_dir(name), source, strlen(source));
+	if (!run("cd %s && %s -w -g -fno-inline -o built %s 2>errors", dir, compile, name))
+		SKIP("no such compiler here");
+	CHECK_INT(image_child_start(&c), 0);
+	img = read_image(in_dir("built"));
+	told = read_debug(c, in_dir("built"), 0);
+	check_told(told, img, w, count);
+}
+
+#define CHECK_SOURCE(compile, name, source, w)	check_source(compile, name, source, w, ARRAY_SIZE(w))
+
+TEST(gcc_tells_no_arguments_behind_a_class)
+{
+	SCRATCH;
+	CHECK_SOURCE("g++ -O0", "classes.cc", classes_cc, of_gcc_classes);
+}
+
+TEST(clang_tells_arguments_behind_a_class)
+{
+	SCRATCH;
+	CHECK_SOURCE("clang++ -O0", "classes.cc", classes_cc, of_classes);
+}
+
+TEST(clang_tells_arguments_behind_a_class_optimized)
+{
+	SCRATCH;
+	CHECK_SOURCE("clang++ -O1", "classes.cc", classes_cc, of_classes);
+}
 #endif
 
 TEST(what_the_image_child_tells_survives_packing)
