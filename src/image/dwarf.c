@@ -191,6 +191,7 @@ struct function {
 	Dwarf_Addr    pc;
 	bool	      is_local;		/* the compiler knows all who call it */
 	bool	      is_optimized;	/* some argument is told to be in a register */
+	bool	      is_unprototyped;	/* as in K&R C: a float is passed as a double */
 	char	      args[SPEC_MAX], result[SPEC_MAX];
 };
 
@@ -234,6 +235,8 @@ static bool read_arg(struct dwarf_reader *r, struct function *f, Dwarf_Die *para
 	dwarf_type(r, &type, &v);
 	if (v.how == PASS_UNKNOWN || v.how == PASS_NOTHING)
 		return false;
+	if (v.is_float && v.bytes == 4 && f->is_unprototyped)
+		v.format[0] = '\0';
 	take_place(p, &v, &at);
 	/* A structure may be told in pieces; it is not shown, and what follows it says where it is itself. */
 	switch (*v.format ? said_place(param, f->pc, &at) : SAID_MEMORY) {
@@ -294,6 +297,7 @@ static void read_forms(struct dwarf_reader *r, struct function *f)
 	if (dwarf_attr_integrate(f->die, DW_AT_calling_convention, &attr) && !dwarf_formudata(&attr, &how) &&
 	    how == DW_CC_nocall)
 		return;
+	f->is_unprototyped = dwarf_speaks_c(r) && !dwarf_hasattr_integrate(f->die, DW_AT_prototyped);
 	f->is_local = !is_global(r, f->pc);
 	dwarf_result(r, has_type ? &type : NULL, &v);
 	read_args(r, f, &v);

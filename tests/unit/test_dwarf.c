@@ -32,11 +32,12 @@ static const char types_c[] =
 	" { return a1+a2+a3+a4+a5+a6+a7+f+n; }\n"
 	"F int last(int a, __int128 w, int n) { return a + w + n; }\n"
 	"struct own { long double x; }; F struct own gives_own(int n) { struct own o = { n }; return o; }\n"
+	"F int old(a, b, c, d, e) char a; short b; float c; double d; int e; { return a + b + c + d + e; }\n"
 	"F void none(void) { }\n"
 	"int main(int c, char **v) { struct two p = {c,c}; struct mixed m = {c,c}; struct big b = {c,c,c}; struct odd o = {c,c};\n"
 	" none(); return plain(c,c,c,c,c) + !!texts(*v,*v,(void *)v,v) + named(c,c) + many(c,c,c,c,c,c,c,c) + floats(c,c,c,c)\n"
 	" + two(p,c) + mixed(m,c) + big(b,c) + odd(o,c) + gives(c).a + wide(c,c,c) + wide_later(c,c,c,c,c,c,c,c,c) + last(c,c,c)\n"
-	" + gives_own(c).x; }\n";
+	" + gives_own(c).x + old(c, c, (float)c, 1.0 * c, c); }\n";
 
 static const struct wanted {
 	const char *name, *args, *result;
@@ -55,6 +56,7 @@ static const struct wanted {
 	{ "wide_later", "arg1/i32,arg2/i32,arg3/i32,arg4/i32,arg5/i32,arg6/i32,arg7/i32,?,arg8/i32%stack+5", "retval/i32" },
 	{ "last", "arg1/i32,?", "retval/i32" },
 	{ "gives_own", "", "" },				/* in a register of its own: no pointer is handed in */
+	{ "old", "arg1/c,arg2/i16,?,fparg2/64,arg3/i32", "retval/i32" },	/* the float is passed as a double */
 	{ "none", "", "" },
 };
 
