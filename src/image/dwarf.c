@@ -87,22 +87,36 @@ static void take_place(struct places *p, const struct value_type *v, struct plac
 	p->vectors += v->vectors;
 }
 
+/* A function while it is read. */
+struct function {
+	Dwarf_Die    *die;
+	Dwarf_Addr    pc;
+	bool	      is_local;		/* the compiler knows all who call it */
+	bool	      is_optimized;	/* some argument is told to be in a register */
+	bool	      counts_from_caller;	/* places in memory are told from where the caller's frame ends */
+	bool	      is_unprototyped;	/* as in K&R C: a float is passed as a double */
+	char	      args[SPEC_MAX], result[SPEC_MAX];
+};
+
 /* What optimized code says of an argument's place at the first instruction. */
 enum said { SAID_SAME, SAID_MEMORY, SAID_NOTHING, SAID_OTHER };
 
-static enum said said_place(Dwarf_Die *param, Dwarf_Addr pc, const struct place *at)
+static enum said said_place(const struct function *f, Dwarf_Die *param, const struct place *at)
 {
 	int want = at->is_vector ? VECTOR_NUMBER + at->index : int_number[MIN(at->index, INTS - 1)];
 	Dwarf_Attribute attr;
 	Dwarf_Op *op;
 	size_t len;
 
-	if (!dwarf_attr(param, DW_AT_location, &attr) || dwarf_getlocation_addr(&attr, pc, &op, &len, 1) != 1 || !len)
+	if (!dwarf_attr(param, DW_AT_location, &attr) || dwarf_getlocation_addr(&attr, f->pc, &op, &len, 1) != 1 || !len)
 		return SAID_NOTHING;
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
 		return !at->on_stack && op->atom == DW_OP_reg0 + want ? SAID_SAME : SAID_OTHER;
 	if (op->atom == DW_OP_regx)
 		return !at->on_stack && op->number == (Dwarf_Word)want ? SAID_SAME : SAID_OTHER;
+	/* gcc -O0: what came in a register is kept in the own frame; Windows' convention has room for it in the caller's. */
+	if (op->atom == DW_OP_fbreg && f->counts_from_caller && (int64_t)op->number >= 0)
+		return at->on_stack && op->number == at->index * 8 ? SAID_MEMORY : SAID_OTHER;
 	if (op->atom == DW_OP_fbreg || op->atom == DW_OP_call_frame_cfa ||
 	    (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31))
 		return SAID_MEMORY;
@@ -185,16 +199,6 @@ static void add_arg(char *spec, struct places *p, const struct value_type *v, co
 		append(spec, "%%%s", int_name[at->index]);
 }
 
-/* A function while it is read. */
-struct function {
-	Dwarf_Die    *die;
-	Dwarf_Addr    pc;
-	bool	      is_local;		/* the compiler knows all who call it */
-	bool	      is_optimized;	/* some argument is told to be in a register */
-	bool	      is_unprototyped;	/* as in K&R C: a float is passed as a double */
-	char	      args[SPEC_MAX], result[SPEC_MAX];
-};
-
 static unsigned count_parameters(struct dwarf_reader *r, Dwarf_Die *function)
 {
 	unsigned n = 0;
@@ -239,7 +243,7 @@ static bool read_arg(struct dwarf_reader *r, struct function *f, Dwarf_Die *para
 		v.format[0] = '\0';
 	take_place(p, &v, &at);
 	/* A structure may be told in pieces; it is not shown, and what follows it says where it is itself. */
-	switch (*v.format ? said_place(param, f->pc, &at) : SAID_MEMORY) {
+	switch (*v.format ? said_place(f, param, &at) : SAID_MEMORY) {
 	case SAID_OTHER:
 		*is_wrong = true;
 		return false;
@@ -286,6 +290,17 @@ static bool result_is_there(const struct dwarf_reader *r, const struct function 
 	return !f->is_local || !r->is_llvm || (!f->is_optimized && *f->args);
 }
 
+/* As gcc has it. LLVM tells places from the frame pointer on. */
+static bool counts_from_caller(Dwarf_Die *function, Dwarf_Addr pc)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *op;
+	size_t len;
+
+	return dwarf_attr(function, DW_AT_frame_base, &attr) && dwarf_getlocation_addr(&attr, pc, &op, &len, 1) == 1 &&
+	       len == 1 && op->atom == DW_OP_call_frame_cfa;
+}
+
 static void read_forms(struct dwarf_reader *r, struct function *f)
 {
 	struct value_type v;
@@ -295,8 +310,9 @@ static void read_forms(struct dwarf_reader *r, struct function *f)
 	bool has_type = type_of(f->die, &type);
 
 	if (dwarf_attr_integrate(f->die, DW_AT_calling_convention, &attr) && !dwarf_formudata(&attr, &how) &&
-	    how == DW_CC_nocall)
-		return;
+	    how != DW_CC_normal)
+		return;			/* changed by the compiler, or asked for: Windows', vectorcall */
+	f->counts_from_caller = counts_from_caller(f->die, f->pc);
 	f->is_unprototyped = dwarf_speaks_c(r) && !dwarf_hasattr_integrate(f->die, DW_AT_prototyped);
 	f->is_local = !is_global(r, f->pc);
 	dwarf_result(r, has_type ? &type : NULL, &v);
