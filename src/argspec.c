@@ -169,6 +169,20 @@ static int usual_place(const struct reading *r, const char *item, struct arg_for
 	return 0;
 }
 
+/* Integers and floating-point numbers have registers of their own; a structure has both. */
+static int check_kind(const struct reading *r, const char *item, const struct arg_form *form)
+{
+	if (form->format == VALUE_FLOAT && form->size == 10)
+		return refuse(r, "'%s': a long double is in no register: try %%stack+N", item);
+	if (form->format == VALUE_FLOAT && form->place < PLACE_VECTOR)
+		return refuse(r, "'%s': a floating-point number is in %%xmm0 to %%xmm7; of %%%s ask for an integer, argN/i64", item,
+			      registers[form->place - 1]);
+	if (form->format != VALUE_FLOAT && form->format != VALUE_STRUCT && form->place >= PLACE_VECTOR)
+		return refuse(r, "'%s': in %%xmm%u is a floating-point number: fpargN/64, or argN/f64", item,
+			      form->place - PLACE_VECTOR);
+	return 0;
+}
+
 /* "%REGISTER", of a structure "%REGISTER+REGISTER", or "%stack+N", the N-th word behind the return address. */
 static int take_place(const struct reading *r, const char *item, const char **at, struct arg_form *form)
 {
@@ -196,11 +210,8 @@ static int take_place(const struct reading *r, const char *item, const char **at
 	}
 	if (form->place && is_struct && form->size > (form->second ? 16 : 8))
 		return refuse(r, "'%s': so many bytes are not in registers", item);
-	if (form->format == VALUE_FLOAT ? form->place < PLACE_VECTOR || form->size == 10 :
-					  form->place >= PLACE_VECTOR && !is_struct)
-		form->place = 0;	/* numbers of the other kind are there */
 	if (form->place)
-		return 0;
+		return check_kind(r, item, form);
 	return refuse(r, "'%s': an argument is in %%%s to %%%s, %%xmm0 to %%xmm7 or in %%stack+N", item, registers[0],
 		      registers[ARRAY_SIZE(registers) - 1]);
 }

@@ -210,11 +210,15 @@ TEST(floats_and_structures_are_where_the_calling_convention_has_them)
 	means("add@arg1/t16:a::b<c>%xmm1+RDI,arg2/t3%rsi,arg3/t64:x%stack+2", NULL,
 	      "arg1%129+1/t128 arg2/t24 arg3%8/t512");
 	refused("add@fparg1%rdi", false,
-		"'fparg1%rdi': an argument is in %rdi to %r9, %xmm0 to %xmm7 or in %stack+N");
+		"'fparg1%rdi': a floating-point number is in %xmm0 to %xmm7; of %rdi ask for an integer, argN/i64");
+	refused("add@fparg1/80%xmm0", false, "'fparg1/80%xmm0': a long double is in no register: try %stack+N");
+	refused("add@arg2/i32%xmm3", false, "'arg2/i32%xmm3': in %xmm3 is a floating-point number: fpargN/64, or argN/f64");
 	refused("add@arg1/t16%rdi+rax", false,
 		"'arg1/t16%rdi+rax': an argument is in %rdi to %r9, %xmm0 to %xmm7 or in %stack+N");
 	refused("add@arg1/x%xmm0", false,
-		"'arg1/x%xmm0': an argument is in %rdi to %r9, %xmm0 to %xmm7 or in %stack+N");
+		"'arg1/x%xmm0': in %xmm0 is a floating-point number: fpargN/64, or argN/f64");
+	refused("add@arg1/x%rax", false,
+		"'arg1/x%rax': an argument is in %rdi to %r9, %xmm0 to %xmm7 or in %stack+N");
 	refused("add@arg1/t24%rdi+rsi", false, "'arg1/t24%rdi+rsi': so many bytes are not in registers");
 }
 
