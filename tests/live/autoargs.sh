@@ -9,7 +9,8 @@ autoargs=$PROGRAMS/autoargs
 shown() { replay "$1" -f none "${@:2}" | sed 's/[A-Za-z0-9_]*:://g'; }
 true_calls() { shown "$1" | python3 "$LIVE/autoargs.py" "$2"; }
 
-for build in gcc.O0 gcc.O1 gcc.O2 gcc.O3 clang.O0 clang.O1 clang.O2 clang.O3 rust0 rust2; do
+for build in gcc.O0 gcc.O1 gcc.O2 gcc.O3 clang.O0 clang.O1 clang.O2 clang.O3 g++.O0 g++.O2 \
+	     clang++.O0 clang++.O1 clang++.O2 rust0 rust2; do
 	program autoargs.$build || continue
 	record $build.data --no-syscalls --auto-args -- "$PROGRAMS/autoargs.$build" > $build.out
 	check "$build: values are those that the program prints" true_calls $build.data $build.out

@@ -66,6 +66,17 @@ int after_wide(int a, __int128 w, int b) { KEEP; return a + (int)w + b; }
 X int after_union(union word w, int b);
 int after_union(union word w, int b) { KEEP; return w.n + b; }
 
+/* Called in another way than the types say. */
+X int old_style();
+int old_style(a, b, c, n) char a; short b; float c; int n; { KEEP; return a + b + (int)c + n; }
+#ifdef __x86_64__
+#define WINDOWS	__attribute__((ms_abi))
+#else
+#define WINDOWS
+#endif
+X WINDOWS int windows(int a, const char *s, double d, short n);
+WINDOWS int windows(int a, const char *s, double d, short n) { KEEP; return a + s[0] + (int)d + n; }
+
 /* What only this file calls. */
 LOCAL int same(int constant, int n) { KEEP; return constant * n; }
 LOCAL int unused(int nobody, int n) { KEEP; (void)nobody; return n + 1; }
@@ -95,6 +106,8 @@ int main(int argc, char **argv)
 		printf("after_long_double(%d, ?, 4) = %d\n", i, after_long_double(i, 2.5, 4));
 		printf("after_wide(%d, ?, 4) = %d\n", i, after_wide(i, 7, 4));
 		printf("after_union(?, 4) = %d\n", after_union((union word){ i }, 4));
+		printf("old_style('a', -3, 1.500000, %d) = %d\n", i, old_style('a', -3, 1.5, i));
+		printf("windows(%d, \"abc\", 2.500000, 9) = %d\n", i, windows(i, "abc", 2.5, 9));
 		printf("same(3, %d) = %d\n", i, same(3, i));
 		printf("unused(%d, %d) = %d\n", i * 2, i, unused(i * 2, i));
 		ignored(i);
