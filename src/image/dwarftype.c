@@ -170,6 +170,8 @@ static void set_base(Dwarf_Die *type, struct value_type *v)
 	uint64_t bytes = number(type, DW_AT_byte_size, 0);
 	const char *name = dwarf_diename(type) ?: "";
 
+	if (dwarf_hasattr(type, DW_AT_bit_size) || strstr(name, "_BitInt"))
+		return;				/* the bits above its own may be anything */
 	switch (number(type, DW_AT_encoding, 0)) {
 	case DW_ATE_boolean:
 	case DW_ATE_unsigned:

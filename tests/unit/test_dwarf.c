@@ -186,6 +186,21 @@ static void check_source(const char *compile, const char *name, const char *sour
 
 #define CHECK_SOURCE(compile, name, source, w)	check_source(compile, name, source, w, ARRAY_SIZE(w))
 
+/* The words of a _BitInt(33) have 31 bits that mean nothing. */
+TEST(integers_of_any_width_are_left_out)
+{
+	static const char source[] =
+		"#define F __attribute__((noinline)) \n"
+		"F int first(_BitInt(33) a, int n) { return a + n; } F int later(int n, unsigned _BitInt(20) a) { return a + n; }\n"
+		"F _BitInt(40) gives(int n) { return n; } int main(int c, char **v) { return first(c, c) + later(c, c) + gives(c); }\n";
+	static const struct wanted of_widths[] = {
+		{ "first", "?", "retval/i32" }, { "later", "arg1/i32,?", "retval/i32" }, { "gives", "", "" },
+	};
+
+	SCRATCH;
+	CHECK_SOURCE("clang -O0", "widths.c", source, of_widths);
+}
+
 TEST(gcc_tells_no_arguments_behind_a_class)
 {
 	SCRATCH;
