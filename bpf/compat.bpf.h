@@ -48,18 +48,17 @@ struct task_struct___fpu {
 
 #define CTIME_QUERIED	(1u << 31)	/* I_CTIME_QUERIED of i_ctime_nsec, 6.13 */
 
-/* ns since 1970, by LOADED of an inode that the verifier knows, by BPF_CORE_READ of any other. */
-#define LOADED(p, field)	((p)->field)
-#define INODE_CTIME(GET, inode) ({									\
+/* ns since 1970. */
+#define INODE_CTIME(inode) ({										\
 	struct inode___split *split_ = (void *)(inode);							\
 	struct inode___underscored *underscored_ = (void *)(inode);					\
 	struct inode___first *first_ = (void *)(inode);							\
 	bpf_core_field_exists(split_->i_ctime_sec) ?							\
-		GET(split_, i_ctime_sec) * 1000000000ull +						\
-			(GET(split_, i_ctime_nsec) & ~CTIME_QUERIED) :					\
+		BPF_CORE_READ(split_, i_ctime_sec) * 1000000000ull +						\
+			(BPF_CORE_READ(split_, i_ctime_nsec) & ~CTIME_QUERIED) :					\
 	bpf_core_field_exists(underscored_->__i_ctime) ?						\
-		GET(underscored_, __i_ctime.tv_sec) * 1000000000ull + GET(underscored_, __i_ctime.tv_nsec) : \
-		GET(first_, i_ctime.tv_sec) * 1000000000ull + GET(first_, i_ctime.tv_nsec);		\
+		BPF_CORE_READ(underscored_, __i_ctime.tv_sec) * 1000000000ull + BPF_CORE_READ(underscored_, __i_ctime.tv_nsec) : \
+		BPF_CORE_READ(first_, i_ctime.tv_sec) * 1000000000ull + BPF_CORE_READ(first_, i_ctime.tv_nsec);		\
 })
 
 #if defined(__TARGET_ARCH_x86)

@@ -51,13 +51,13 @@ struct {
 /* The file the current task runs. */
 static __always_inline void my_file(struct gate_file *f)
 {
-	struct inode *inode = bpf_get_current_task_btf()->mm->exe_file->f_inode;
+	struct inode *inode = BPF_CORE_READ(bpf_get_current_task_btf(), mm, exe_file, f_inode);
 
-	f->ino = inode->i_ino;
-	f->dev = inode->i_sb->s_dev;
-	f->gen = inode->i_generation;
-	f->size = inode->i_size;
-	f->ctime = INODE_CTIME(LOADED, inode);
+	f->ino = BPF_CORE_READ(inode, i_ino);
+	f->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	f->gen = BPF_CORE_READ(inode, i_generation);
+	f->size = BPF_CORE_READ(inode, i_size);
+	f->ctime = INODE_CTIME(inode);
 }
 
 static __noinline bool is_known_file(void)

@@ -181,6 +181,12 @@ static long wait_turn(__u32 i, struct gate_slot **slot)
 	return state >= GATE_DONE || is_deserted(s) || now > s->until + (gate_serving ? GATE_SERVE_NS : 0);
 }
 
+/* As long as bpf_loop() goes, and again. */
+static long wait_round(__u32 i, struct gate_slot **slot)
+{
+	return bpf_loop(WAIT_TURNS, wait_turn, slot, 0) < WAIT_TURNS;
+}
+
 /*
  * Wait until the slot is DONE or FAILED, then free it. FREE: it took too long; LEFT: the task is dying.
  * HELD: nothing of the task's own code runs before it was served, and the slot is the agent's.
@@ -194,8 +200,7 @@ static __noinline __u32 gate_wait(struct gate_slot *s, __u64 timeout)
 	s->next_way = bpf_ktime_get_ns() + FIRST_WAY_NS;
 	s->until = s->next_way + timeout;
 	s->cursor = s->kind == GATE_EXEC ? s->next_way + GATE_CALL_NS : 0;
-	for (int i = 0; i < WAIT_ROUNDS && bpf_loop(WAIT_TURNS, wait_turn, &s, 0) == WAIT_TURNS; i++)
-		;
+	bpf_loop(WAIT_ROUNDS, wait_round, &s, 0);
 	gone = is_deserted(s) || bpf_ktime_get_ns() > s->until ? GATE_FREE : GATE_LEFT;
 	if (gate_move(s, GATE_WAITING, GATE_FREE) || gate_move(s, GATE_SERVING, GATE_LEFT))
 		return gone;
@@ -297,16 +302,12 @@ static long note_trampoline(__u32 i, struct gate_slot **slot)
 static __always_inline __u64 return_probes(__u64 *trampoline)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct uprobe_task *utask = task->utask;
-	struct xol_area *area;
+	struct xol_area *area = BPF_CORE_READ(task, mm, uprobes_state.xol_area);
 
-	if (!utask)
-		return 0;
-	area = task->mm->uprobes_state.xol_area;
 	if (!area)
 		return 0;
-	*trampoline = area->vaddr;
-	return (__u64)utask->return_instances;
+	*trampoline = BPF_CORE_READ(area, vaddr);
+	return (__u64)BPF_CORE_READ(task, utask, return_instances);
 }
 
 /* A slot, set to walk the current task's list of return probes; GATE_SLOTS when there is nothing to walk. */

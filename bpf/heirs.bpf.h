@@ -16,9 +16,7 @@ struct {
 
 static __always_inline bool has_return_probes(struct task_struct *task)
 {
-	struct uprobe_task *utask = task->utask;
-
-	return utask && utask->return_instances;
+	return BPF_CORE_READ(task, utask, return_instances) != NULL;
 }
 
 /* May a trampoline of our making lie on its stack? */

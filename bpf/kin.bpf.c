@@ -164,7 +164,7 @@ static __always_inline int tell_name(struct task_struct *task, __u64 comm)
 		return 0;
 	__builtin_memset(r->comm, 0, sizeof(r->comm));
 	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), (void *)comm);	/* cut as the kernel will */
-	r->oom_score_adj = task->signal->oom_score_adj;
+	r->oom_score_adj = BPF_CORE_READ(task, signal, oom_score_adj);
 	r->by_tid = (__u32)bpf_get_current_pid_tgid();
 	__builtin_memcpy(r->old, task->comm, sizeof(r->old));
 	rec_end(r);

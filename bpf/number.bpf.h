@@ -5,6 +5,9 @@
  * not be. bpf_get_ns_current_pid_tgid() fails for a task in a namespace below
  * ours, so the kernel's table of numbers is read instead: one for each
  * namespace the task is seen in, outermost first.
+ *
+ * Here and wherever nothing is in a hurry, pointers in a task are read by helpers: since 6.4 the verifier looks through all
+ * types of the kernel, some milliseconds, each time that it follows one that is loaded.
  */
 #ifndef NUMBER_BPF_H
 #define NUMBER_BPF_H
@@ -36,12 +39,12 @@ static __noinline __u32 number_of(__u64 pid)
 /* Of the current task. Not inlined: who calls them at a gate has little stack. */
 static __noinline __u32 thread_number(void)
 {
-	return number_of((__u64)bpf_get_current_task_btf()->thread_pid);
+	return number_of((__u64)BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid));
 }
 
 static __noinline __u32 process_number(void)
 {
-	return number_of((__u64)bpf_get_current_task_btf()->signal->pids[PIDTYPE_TGID]);
+	return number_of((__u64)BPF_CORE_READ(bpf_get_current_task_btf(), signal, pids[PIDTYPE_TGID]));
 }
 
 #endif

@@ -69,7 +69,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	if (cuda_wanted && !bpf_strncmp(s->path, sizeof(cuda_driver) - 1, cuda_driver))
 		returns_want();
 	inode = BPF_CORE_READ((struct file *)file, f_inode);
-	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(BPF_CORE_READ, inode));
+	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(inode));
 	s->rec.addr = addr;
 	s->rec.len = len;
 	s->rec.offset = offset;

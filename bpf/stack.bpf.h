@@ -36,7 +36,7 @@ static long note_stack(struct task_struct *task, struct vm_area_struct *vma, str
 static __noinline int find_home(struct task_state *t, __u64 sp)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 top = task->mm->start_stack;
+	__u64 top = BPF_CORE_READ(task, mm, start_stack);
 	struct stack s = {};
 
 	if (!t)

@@ -87,7 +87,7 @@ static __always_inline void tell_exec(struct task_state *t, struct task_struct *
 		return;
 	s->rec.old_tid = old_tid;
 	s->rec.pad = 0;
-	s->rec.stack = task->mm->start_stack;
+	s->rec.stack = BPF_CORE_READ(task, mm, start_stack);
 	__builtin_memcpy(s->rec.comm, task->comm, sizeof(s->rec.comm));
 	n = bpf_probe_read_kernel_str(s->filename, REC_EXEC_NAME, (void *)filename);
 	if (n < 0 || n > REC_EXEC_NAME)
@@ -109,7 +109,7 @@ AT_EXEC(task_exec, task, old_tid, filename)
 	t->home = t->home_bytes = 0;	/* a new stack */
 	tell_exec(t, task, old_tid, filename);
 	returns_exec();
-	read_auxv(task->mm, &phdr, &base);
+	read_auxv(BPF_CORE_READ(task, mm), &phdr, &base);
 	send_image((__u64)BPF_CORE_READ(task, mm, exe_file), IMAGE_PHDR, phdr, 0, 0);
 	if (base)
 		send_image_at(base, IMAGE_BASE, 0, 0, NO_FD);
@@ -127,9 +127,9 @@ static __always_inline void stop_with_recorder(struct task_struct *task)
 {
 	__u32 pid;
 
-	if (!(task->signal->flags & SIGNAL_GROUP_EXIT))
+	if (!(BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT))
 		return;
-	pid = number_of((__u64)task->signal->pids[PIDTYPE_TGID]);
+	pid = number_of((__u64)BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 	if (pid == own_pid)
 		recording = false;
 	else if (pid && pid == agent_pid)
@@ -139,19 +139,21 @@ static __always_inline void stop_with_recorder(struct task_struct *task)
 /* In wait(2)'s encoding; a process ended as a whole keeps its status in the signal struct. */
 static __always_inline void tell_exit(struct task_state *t, struct task_struct *task)
 {
-	struct signal_struct *sig = task->signal;
+	struct signal_struct *sig = BPF_CORE_READ(task, signal);
+	bool is_last = !BPF_CORE_READ(sig, live.counter);
+	__u64 execs = (__u64)BPF_CORE_READ(sig, group_exec_task);
 	struct rec_task_exit *r;
 
-	if (sig->live.counter == 0)
+	if (is_last)
 		returns_exit();
 	r = rec_begin(t, CLASS_TASK, REC_TASK_EXIT, sizeof(*r));
 	if (!r)
 		return;
-	if (task->pid == task->tgid && sig->group_exec_task && sig->group_exec_task != task)
+	if (task->pid == task->tgid && execs && execs != (__u64)task)
 		r->hdr.flags = REC_F_REPLACED;
 	r->status = task->exit_code;
-	r->last = sig->live.counter == 0;
-	r->group_status = r->last ? (sig->group_exit_code ?: task->exit_code) : 0;
+	r->last = is_last;
+	r->group_status = is_last ? (BPF_CORE_READ(sig, group_exit_code) ?: task->exit_code) : 0;
 	r->prio = task->prio;
 	rec_end(r);
 }

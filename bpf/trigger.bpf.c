@@ -164,7 +164,7 @@ AT_EXIT(trigger_exit, task)
 {
 	__u32 process = task->tgid;
 
-	if (task->signal->live.counter == 0)
+	if (!BPF_CORE_READ(task, signal, live.counter))
 		bpf_map_delete_elem(&switched, &process);
 	return 0;
 }
