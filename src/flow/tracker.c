@@ -10,6 +10,7 @@
 #include "event.h"
 #include "flow/calls.h"
 #include "flow/cudaflow.h"
+#include "flow/known.h"
 #include "flow/maps.h"
 #include "flow/record.h"
 #include "flow/segment.h"
@@ -32,8 +33,7 @@ struct tracker {
 	struct symbols	     *symbols;		/* lent; NULL: files that are not probed have no names */
 	const char	     *exe;		/* of a session whose exec was not seen */
 	struct cuda_flow      cuda;
-	struct image	    **image;		/* owned; by first_func, ascending */
-	size_t		      image_count, image_room;
+	struct known_images   images;
 	struct costs	      costs;
 };
 
@@ -86,9 +86,7 @@ void tracker_destroy(struct tracker *tr)
 		while (tr->bucket[i])
 			task_free(({ struct task *t = tr->bucket[i]; tr->bucket[i] = t->next; t; }));
 	sessions_destroy(&tr->sessions);
-	for (size_t i = 0; i < tr->image_count; i++)
-		image_destroy(tr->image[i]);
-	free(tr->image);
+	known_free(&tr->images);
 	costs_free(&tr->costs);
 	cuda_processes_destroy(tr->cuda.of);
 	free(tr);
@@ -101,58 +99,15 @@ const struct tracker_counts *tracker_counts(const struct tracker *tr)
 
 /* ---- images ---- */
 
-static const struct image *image_of_func(const struct tracker *tr, uint32_t id)
-{
-	size_t low = 0, high = tr->image_count;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-		const struct image *img = tr->image[mid];
-
-		if (id < img->first_func)
-			high = mid;
-		else if (id - img->first_func >= img->func_count)
-			low = mid + 1;
-		else
-			return img;
-	}
-	return NULL;
-}
-
-/*
- * Not every filesystem tells user space the generation (0 then), nor the device number its inodes have in the kernel.
- * A file that was rewritten in place has an image for each content: a map is of the last that had come by then.
- */
-static bool is_image_of(const struct image *img, const struct map *m)
-{
-	return img->ino == m->ino && img->since <= m->time && (img->gen == m->gen || !img->gen) &&
-	       (img->dev == m->dev || !strcmp(img->path, m->path));
-}
-
-static const struct image *image_of_map(const struct tracker *tr, const struct map *m)
-{
-	for (size_t i = tr->image_count; i--; )
-		if (is_image_of(tr->image[i], m))
-			return tr->image[i];
-	return NULL;
-}
-
 int tracker_image(struct tracker *tr, struct image *img)
 {
-	size_t i = tr->image_count;
-	int err = grow(&tr->image, &tr->image_room, i, sizeof(*tr->image));
+	int err = known_add(&tr->images, img);
 
-	if (err) {
-		image_destroy(img);
+	if (err)
 		return err;
-	}
-	for (; i && tr->image[i - 1]->first_func > img->first_func; i--)
-		tr->image[i] = tr->image[i - 1];
-	tr->image[i] = img;
-	tr->image_count++;
 	for (struct session *s = tr->sessions; s; s = s->next)
 		for (struct map *m = s->map; m < s->map + s->map_count; m++)
-			if (!m->image && is_image_of(img, m)) {
+			if (!m->image && known_is_of(img, m)) {
 				m->image = img;
 				map_place(m);
 			}
@@ -225,6 +180,18 @@ static struct task *task_find(struct tracker *tr, uint32_t tid)
 	if (t)
 		tr->latest = t;
 	return t;
+}
+
+/* Of all tasks the one after @t; NULL: the first, or none. */
+static struct task *task_after(const struct tracker *tr, const struct task *t)
+{
+	size_t i = t ? (t->tid & (TASK_BUCKETS - 1)) + 1 : 0;
+
+	if (t && t->next)
+		return t->next;
+	while (i < TASK_BUCKETS && !tr->bucket[i])
+		i++;
+	return i < TASK_BUCKETS ? tr->bucket[i] : NULL;
 }
 
 static struct task *task_create(struct tracker *tr, uint32_t pid, uint32_t tid, struct task *parent)
@@ -391,13 +358,11 @@ static int end_cuda(struct tracker *tr, uint32_t pid, const struct rec_hdr *rec)
 	const struct cuda_process *p = cuda_process_find(tr->cuda.of, pid);
 	int err = 0;
 
-	for (size_t i = 0; p && i < TASK_BUCKETS && !err; i++) {
-		for (struct task *t = tr->bucket[i]; t && !err; t = t->next) {
-			if (!calls_for(t, p))
-				continue;
-			err = calls_close_all(&tr->calls, t, rec);
-			cuda_call_free(TAKE(t->gave));
-		}
+	for (struct task *t = p ? task_after(tr, NULL) : NULL; t && !err; t = task_after(tr, t)) {
+		if (!calls_for(t, p))
+			continue;
+		err = calls_close_all(&tr->calls, t, rec);
+		cuda_call_free(TAKE(t->gave));
 	}
 	return err ?: cuda_flow_end(&tr->cuda, pid);
 }
@@ -414,49 +379,40 @@ static int on_task_exit(struct tracker *tr, struct task *t, const struct rec_hdr
 	return err ?: task_end(tr, t);
 }
 
-/* Tasks of @s that are (or, not @of_it, are not) of the process @pid live in *@own from now on, which is made for the first. */
-static int move_tasks(struct tracker *tr, struct session *s, struct session **own, uint32_t pid, bool of_it)
+/* A task of another process in the session of @t; NULL: none. */
+static const struct task *other_process(const struct tracker *tr, const struct task *t)
 {
-	int err = 0;
+	const struct task *u = task_after(tr, NULL);
 
-	for (size_t i = 0; i < TASK_BUCKETS; i++)
-		for (struct task *t = tr->bucket[i]; t && !err; t = t->next) {
-			if (t->session != s || (t->pid == pid) != of_it)
-				continue;
-			*own = *own ?: session_copy(&tr->sessions, ++tr->session_ids, t->pid, tr->calls.time, s);
-			if (!*own)
-				return -ENOMEM;
-			live_in(t, *own);
-		}
-	return err;
+	while (u && (u->session != t->session || u->pid == t->pid))
+		u = task_after(tr, u);
+	return u;
 }
 
-static int tell_moved(struct tracker *tr, const struct session *own)
+/* @mapper maps a file. Who shares its session has none of that: who exec'd it keeps the session, the other side gets a copy. */
+static int part(struct tracker *tr, const struct task *mapper)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < TASK_BUCKETS; i++)
-		for (struct task *t = tr->bucket[i]; t && !err; t = t->next)
-			if (t->session == own && t->is_told)
-				err = segment_task_moves(tr->segment, t, tr->calls.time);
-	return err;
-}
-
-/* A process maps a file. Who shares a session with it has none of that: they part. Who exec'd it keeps the session. */
-static int part(struct tracker *tr, struct task *t)
-{
-	struct session *s = t->session, *own = NULL;
-	bool stays = t->pid == s->pid;
+	struct session *s = mapper->session, *own;
+	const struct task *other = s->is_shared ? other_process(tr, mapper) : NULL;
+	uint32_t pid = mapper->pid;
+	bool stays = pid == s->pid;
 	int err;
 
-	if (!s->is_shared)
+	s->is_shared = other && !stays;
+	if (!other)
 		return 0;
-	s->is_shared = !stays;
-	err = move_tasks(tr, s, &own, t->pid, !stays);
-	if (err || !own)
-		return err;
+	own = session_copy(&tr->sessions, ++tr->session_ids, stays ? other->pid : pid, tr->calls.time, s);
+	if (!own)
+		return -ENOMEM;
 	own->is_shared = stays;
-	return s->is_told ? session_tell(tr, own) ?: tell_moved(tr, own) : 0;
+	err = s->is_told ? session_tell(tr, own) : 0;
+	for (struct task *t = task_after(tr, NULL); t && !err; t = task_after(tr, t)) {
+		if (t->session != s || (t->pid == pid) == stays)
+			continue;
+		live_in(t, own);
+		err = t->is_told ? segment_task_moves(tr->segment, t, tr->calls.time) : 0;
+	}
+	return err;
 }
 
 static bool is_same_place(const struct map *a, const struct map *b)
@@ -490,16 +446,16 @@ static int on_image(struct tracker *tr, struct task *t, const struct rec_hdr *re
 	struct session *s = t->session;
 
 	err = err ?: grow(&s->map, &s->map_room, s->map_count, sizeof(*s->map));
-	if (err)
-		return err;
-	m.image = image_of_map(tr, &m);
-	map_place(&m);
-	for (size_t i = 0; i < s->map_count; i++)
-		if (is_same_place(&s->map[i], &m))	/* another segment of a file that is known */
-			return 0;
-	m.path = walked_path(r->path, strnlen(r->path, r->path_len) ? r->path_len : 0, "");
+	m.path = err ? NULL : walked_path(r->path, strnlen(r->path, r->path_len) ? r->path_len : 0, "");
 	if (!m.path)
 		return -ENOMEM;
+	m.image = known_of_map(&tr->images, &m);
+	map_place(&m);
+	for (size_t i = 0; i < s->map_count; i++)
+		if (is_same_place(&s->map[i], &m)) {	/* another segment of a file that is known */
+			free((char *)m.path);
+			return 0;
+		}
 	s->map[s->map_count++] = m;
 	err = map_added(tr, t, &s->map[s->map_count - 1]);
 	session_uncover(s);
@@ -547,7 +503,7 @@ static const struct func *func_at(const struct session *s, uint64_t ip, struct c
 static int on_func_entry(struct tracker *tr, struct task *t, const struct rec_hdr *rec)
 {
 	const struct rec_func *r = (const void *)rec;
-	const struct image *img = image_of_func(tr, r->func);
+	const struct image *img = known_by_func(&tr->images, r->func);
 	const struct map *m = img ? session_map_of(t->session, img) : NULL;
 	struct call call = { .kind = REC_FUNC_ENTRY, .id = r->func, .sp = r->sp, .flags = rec->flags };
 
@@ -693,7 +649,7 @@ static int on_kernel_event(struct tracker *tr, const struct rec_hdr *rec)
 static int on_mark(struct tracker *tr, const struct rec_hdr *rec)
 {
 	const struct rec_mark *r = (const void *)rec;
-	const struct image *img = r->signal ? NULL : image_of_func(tr, r->func);
+	const struct image *img = r->signal ? NULL : known_by_func(&tr->images, r->func);
 	struct event ev = {
 		.rec = rec, .time = tr->calls.time, .began = tr->calls.time, .kind = rec->kind,
 		.func = img ? &img->func[r->func - img->first_func] : NULL,
@@ -780,7 +736,7 @@ int tracker_record(void *tracker, const struct rec_hdr *rec)
 static void sum_costs(struct tracker *tr)
 {
 	for (uint32_t id = 0; id < tr->costs.room; id++) {
-		const struct image *img = tr->costs.func[id].calls ? image_of_func(tr, id) : NULL;
+		const struct image *img = tr->costs.func[id].calls ? known_by_func(&tr->images, id) : NULL;
 
 		if (img)
 			costly_take(&tr->counts.costly, &img->func[id - img->first_func], &tr->costs.func[id]);

@@ -94,6 +94,14 @@ static int tell_exec(struct sink *s, struct task *t, uint64_t time)
 	return 0;
 }
 
+static int tell_move(struct sink *s, struct task *t, uint64_t time)
+{
+	(void)s;
+	(void)time;
+	add("moves(%u)", t->tid);
+	return 0;
+}
+
 static int tell_end(struct sink *s, struct task *t)
 {
 	(void)s;
@@ -118,7 +126,7 @@ static int tell_close(struct sink *s)
 static const struct sink_ops sink_tell = {
 	.name = "tell", .wants = ~0ull,
 	.open = tell_open, .session_begin = tell_session, .map_added = tell_map, .task_begin = tell_task,
-	.task_exec = tell_exec, .event = tell_event, .task_end = tell_end, .lost = tell_lost, .close = tell_close,
+	.task_exec = tell_exec, .task_moves = tell_move, .event = tell_event, .task_end = tell_end, .lost = tell_lost, .close = tell_close,
 };
 
 const char *told(struct stage *s)

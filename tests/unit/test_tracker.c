@@ -7,6 +7,21 @@
 #include "stage.h"
 #include "test.h"
 
+/* A file whose code is mapped from its start on. */
+static void mapped_of(struct stage *s, uint64_t time, const char *file, uint64_t ino, uint32_t dev, uint64_t addr)
+{
+	struct rec_image *r = record(s, REC_IMAGE, sizeof(*r) + strlen(file), time);
+
+	r->ino = ino;
+	r->dev = dev;
+	r->addr = addr;
+	r->len = 0x1000;
+	r->at = IMAGE_MAPPED;
+	r->path_len = strlen(file);
+	memcpy(r->path, file + 1, strlen(file));
+	play(s, r);
+}
+
 TEST(nested_calls_are_nested)
 {
 	struct stage s;
@@ -390,6 +405,78 @@ TEST(a_library_is_mapped_where_its_code_says)
 	mapped(&s, 100, "/usr/lib/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
 	mapped(&s, 110, "/usr/lib/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
 	CHECK_STR(told(&s), "map(/usr/lib/x.so@7f0000000000)");
+	stage_clear(&s);
+}
+
+TEST(a_library_that_comes_back_to_where_another_was_is_mapped_anew)
+{
+	struct stage s;
+
+	stage_set(&s);
+	mapped(&s, 100, "/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	mapped_of(&s, 110, "/y.so", 9, 0, 0x7f0000002000);
+	mapped(&s, 120, "/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	CHECK_STR(told(&s), "map(/x.so@7f0000000000) map(/y.so@7f0000002000) map(/x.so@7f0000000000)");
+	stage_clear(&s);
+}
+
+TEST(a_forked_child_that_maps_a_file_leaves_its_parents_session)
+{
+	struct stage s;
+
+	stage_set(&s);
+	forked(&s, 100, 200, 200);
+	(void)told(&s);
+	s.pid = s.tid = 200;
+	mapped(&s, 110, "/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	CHECK_STR(told(&s), "session(/prog) map(/prog@5000000) moves(200) map(/x.so@7f0000000000)");
+	mapped_of(&s, 120, "/y.so", 9, 0, 0x7f0000100000);
+	CHECK_STR(told(&s), "map(/y.so@7f0000100000)");
+	s.pid = s.tid = 100;		/* it has the session for itself */
+	mapped(&s, 130, "/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	CHECK_STR(told(&s), "map(/x.so@7f0000000000)");
+	stage_clear(&s);
+}
+
+TEST(where_who_execd_it_maps_a_file_all_others_leave_its_session_together)
+{
+	struct stage s;
+
+	stage_set(&s);
+	forked(&s, 100, 200, 200);
+	forked(&s, 100, 300, 300);
+	forked(&s, 100, 100, 101);	/* a thread stays */
+	(void)told(&s);
+	mapped(&s, 110, "/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	CHECK_STR(told(&s), "session(/prog) map(/prog@5000000) moves(200) moves(300) map(/x.so@7f0000000000)");
+	s.pid = s.tid = 300;
+	mapped(&s, 120, "/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	CHECK_STR(told(&s), "session(/prog) map(/prog@5000000) moves(300) map(/x.so@7f0000000000)");
+	stage_clear(&s);
+}
+
+TEST(a_forked_child_whose_parent_has_gone_keeps_the_session)
+{
+	struct stage s;
+
+	stage_set(&s);
+	forked(&s, 100, 200, 200);
+	exited(&s, 110);
+	(void)told(&s);
+	s.pid = s.tid = 200;
+	mapped(&s, 120, "/x.so", 0x7f0000002000, 0x2000, IMAGE_MAPPED);
+	CHECK_STR(told(&s), "map(/x.so@7f0000000000)");
+	stage_clear(&s);
+}
+
+/* As on btrfs and overlayfs. */
+TEST(where_the_device_has_two_numbers_the_path_tells_the_image)
+{
+	struct stage s;
+
+	stage_set(&s);
+	mapped_of(&s, 100, "/other", 7, 5, 0x7f0000001000);
+	CHECK_STR(told(&s), "map(/other@7f0000001000)");
 	stage_clear(&s);
 }
 
