@@ -17,7 +17,6 @@
 #include <Zydis/Zydis.h>
 
 #define FOLLOWED	32	/* instructions */
-#define INSN_MAX	15	/* bytes */
 
 /* What is known of a frame at one instruction. */
 struct frame {
@@ -95,7 +94,6 @@ static bool move_sp(struct frame *f, const struct insn *in)
 		f->pushed += in->i.operand_width / 8;
 		return true;
 	case ZYDIS_MNEMONIC_POP:
-		f->takes_return |= !f->pushed;
 		f->pushed -= in->i.operand_width / 8;
 		return !is_register(&in->op[0], ZYDIS_REGISTER_RSP);
 	case ZYDIS_MNEMONIC_SUB:
@@ -180,7 +178,7 @@ static struct frame follow_function(const ZydisDecoder *decoder, const struct co
 	struct insn in;
 
 	for (unsigned i = 0; i < FOLLOWED && at < end; i++) {
-		if (ZYAN_FAILED(ZydisDecoderDecodeFull(decoder, code->piece.data + at, MIN(end - at, (uint64_t)INSN_MAX),
+		if (ZYAN_FAILED(ZydisDecoderDecodeFull(decoder, code->piece.data + at, MIN(end - at, (uint64_t)ZYDIS_MAX_INSTRUCTION_LENGTH),
 						       &in.i, in.op)) || !follow(&f, &in))
 			break;
 		at += in.i.length;

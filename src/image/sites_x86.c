@@ -35,7 +35,6 @@
 #include "reader.h"
 
 #define WINDOW		8	/* instructions */
-#define INSN_MAX	15	/* bytes */
 #define NOP5		5	/* bytes */
 #define TINY_BYTES	32
 #define BODY_MAX	4096	/* a longer body is not looked through: it is not tiny */
@@ -358,7 +357,7 @@ static uint64_t behind_check(const ZydisDecoder *decoder, const struct code *cod
 	uint64_t at = start;
 
 	while (at < end && ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code->piece.data + (at - code->piece.addr),
-							       MIN(end - at, (uint64_t)INSN_MAX), &insn, op))) {
+							       MIN(end - at, (uint64_t)ZYDIS_MAX_INSTRUCTION_LENGTH), &insn, op))) {
 		enum part part = part_of(&c, &insn, op);
 
 		at += insn.length;
@@ -385,7 +384,7 @@ static void choose_from(const ZydisDecoder *decoder, const struct code *code, ui
 	for (unsigned i = 0; i < WINDOW && w.at < end; i++) {
 		struct step s;
 
-		if (!look(decoder, code->piece.data + (w.at - code->piece.addr), MIN(end - w.at, (uint64_t)INSN_MAX), &s))
+		if (!look(decoder, code->piece.data + (w.at - code->piece.addr), MIN(end - w.at, (uint64_t)ZYDIS_MAX_INSTRUCTION_LENGTH), &s))
 			return;
 		if (w.at != f->addr && is_target_between(code, before, w.at))
 			return;
@@ -446,7 +445,7 @@ static void confirm(struct reader *r, const ZydisDecoder *minimal, struct code *
 	while (at < end) {
 		const uint8_t *bytes = code->piece.data + (at - code->piece.addr);
 
-		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(minimal, NULL, bytes, MIN(end - at, (uint64_t)INSN_MAX),
+		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(minimal, NULL, bytes, MIN(end - at, (uint64_t)ZYDIS_MAX_INSTRUCTION_LENGTH),
 							      &insn))) {
 			at++;		/* data */
 			continue;
@@ -636,7 +635,7 @@ int sites_start(struct reader *r)
 		f->site = f->addr;
 		f->site_class = SITE_REFUSED;
 		/* A nop of five bytes may be rewritten, which some kernels get wrong (nop5_site): not here. */
-		if (code && look(&decoder, code->piece.data + at, MIN(code->piece.len - at, (uint64_t)INSN_MAX), &s) &&
+		if (code && look(&decoder, code->piece.data + at, MIN(code->piece.len - at, (uint64_t)ZYDIS_MAX_INSTRUCTION_LENGTH), &s) &&
 		    !s.is_nop5)
 			f->site_class = s.class;
 	}

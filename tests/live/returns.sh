@@ -18,7 +18,7 @@ same() {
 
 # How many returns a return probe told of; all other ends are inferred.
 returns_of() { python3 "$LIVE/rawcount.py" "$1.data/recording.raw" | sed -n 's/^returns //p'; }
-uses_libffi() { replay 'a foreign function interface.data' | grep -q 'getpid'; }
+uses_libffi() { replay 'a foreign function interface.data' | grep -q 'ffi_call'; }
 why() { said "$1.data" | grep "returns are not probed where '$2'"; }
 
 # An unwinder with symbols is guarded in the very file that the process has mapped, wherever that lies.
@@ -53,7 +53,7 @@ with=()
 
 # What moves its return address, keeps it or leaves its stack is known by its code, whatever its name: its return is not probed,
 # and where stacks are switched none of the file's.
-for p in byhand byhand.fibers; do
+for p in byhand coroutine.byhand; do
 	program "$p" "$p" || continue
 	same "$p" "$PROGRAMS/$p"
 	check "$p: its calls" truth "$p.data" "$p.out"
@@ -64,12 +64,12 @@ for p in byhand byhand.fibers; do
 done
 if program byhand byhand; then
 	check "byhand: other returns are probed" [ "$(returns_of byhand)" -ge "$(awk '/^calls/ { n += $3 } END { print n }' byhand.out)" ]
-	check "byhand.fibers: none of its own is" equal "$(returns_of byhand.fibers)" 0
+	check "coroutine.byhand: none of its own is" equal "$(returns_of coroutine.byhand)" 0
 fi
 # Which file's are not probed for that is said, and of no other is it said.
 switching() { said "$1.data" | grep -c "returns are not probed in '.*', which switches stacks"; }
 program coroutine coroutine && same coroutine "$PROGRAMS/coroutine"
-for p in byhand.fibers coroutine; do
+for p in coroutine.byhand coroutine; do
 	[ -e "$p.data" ] || continue
 	check "$p: the summary names the file that switches stacks" grep -q "returns are not probed in '$PROGRAMS/$p', which" <(said "$p.data")
 	check "$p: in one line" equal "$(switching "$p")" 1

@@ -1,18 +1,15 @@
 /*
  * byhand.c - functions written in assembly that do with their return address and their stack what compilers do not, under
- * names that nobody knows: they run another function above their own frame (as libffi does), return twice, change to
- * another stack, and look who called them.
+ * names that nobody knows: they run another function above their own frame (as libffi does), return twice, and look who
+ * called them. One that leaves its stack: coroutine.c, -DBYHAND.
  */
 #include "truth.h"
 
-#define FIBERS	3
-#define ROUNDS	40
 #define ABOVE	64	/* bytes of the caller's stack */
 
 long run_above(void *place, long bytes, long (*fn)(long), long arg);
 int  note_place(void **place);
 void go_to(void **place, int value);
-void change(void **from, void **to);
 void *who_calls(void);
 
 __asm__(
@@ -56,25 +53,6 @@ __asm__(
 	"	pop %rbp\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
-#ifdef FIBERS_TOO
-	"change: .cfi_startproc\n"
-	"	push %rbp\n"
-	"	push %rbx\n"
-	"	push %r12\n"
-	"	push %r13\n"
-	"	push %r14\n"
-	"	push %r15\n"
-	"	mov %rsp, (%rdi)\n"
-	"	mov (%rsi), %rsp\n"
-	"	pop %r15\n"
-	"	pop %r14\n"
-	"	pop %r13\n"
-	"	pop %r12\n"
-	"	pop %rbx\n"
-	"	pop %rbp\n"
-	"	ret\n"
-	"	.cfi_endproc\n"
-#endif
 );
 
 static unsigned long sum;
@@ -130,56 +108,6 @@ static int knows_caller(void)
 	return who > (char *)knows_caller && who < (char *)knows_caller + 4096;
 }
 
-#ifdef FIBERS_TOO
-static void *home, *self[FIBERS];
-static int running, alive = FIBERS;
-
-static void yield(void)
-{
-	ENTER();
-	change(&self[running], &home);
-	KEEP_FRAME();
-}
-
-static void step(int n)
-{
-	ENTER();
-	if (n > 0)
-		step(n - 1);
-	else
-		yield();
-	sum = sum * 31 + n;
-	KEEP_FRAME();
-}
-
-static void fiber(void)
-{
-	for (int i = 0; i < ROUNDS; i++)
-		step(running + 2);
-	alive--;
-	yield();
-}
-
-static void run_fibers(void)
-{
-	ENTER();
-	static char stack[FIBERS][1 << 16] __attribute__((aligned(16)));
-
-	for (int i = 0; i < FIBERS; i++) {
-		void **top = (void **)(stack[i] + sizeof(stack[i]) - 16);
-
-		*--top = (void *)fiber;
-		self[i] = top - 6;
-	}
-	while (alive)
-		for (running = 0; running < FIBERS; running++)
-			change(&home, &self[running]);
-	KEEP_FRAME();
-}
-#else
-static void run_fibers(void) { }
-#endif
-
 int main(void)
 {
 	long r = 0;
@@ -187,7 +115,6 @@ int main(void)
 	for (int i = 0; i < 20; i++)
 		r = r * 7 + above(i);
 	printf("above %ld, again %d, caller known: %d\n", r, again(), knows_caller());
-	run_fibers();
 	printf("sum %lu\n", sum);
 	truth_print();
 	return 0;
