@@ -112,8 +112,10 @@ static int take_format(const struct reading *r, const char *item, const char **a
 		*at += strcspn(*at, "%");
 		return 0;
 	}
-	if (**at && strchr("oe", **at))
-		return refuse(r, "'%s': the format '%c' is not built yet", item, **at);
+	if (**at == 'e')
+		return refuse(r, "'%s': enumerations are named by --auto-args", item);
+	if (**at == 'o')
+		return refuse(r, "'%s': uftrace 0.13 shows no octal numbers, x are shown", item);
 	if (is_fparg && **at != 'f')
 		return **at >= '0' && **at <= '9' ? take_bits(r, item, at, form) :
 		       refuse(r, "'%s': a size is one of 32 64 80", item);

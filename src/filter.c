@@ -208,13 +208,17 @@ static int add_places(struct filter *f, const char *word, const char *value)
 
 static int set_match(struct filter *f, const char *word, const char *value)
 {
-	static const char *const kinds[] = {
-		[PATTERN_REGEX] = "regex", [PATTERN_GLOB] = "glob", [PATTERN_EXACT] = "exact",
+	static const struct {
+		const char	 *word;
+		enum pattern_kind kind;
+	} kinds[] = {
+		{ "regex", PATTERN_REGEX }, { "glob", PATTERN_GLOB }, { "exact", PATTERN_EXACT },
+		{ "simple", PATTERN_EXACT },	/* uftrace's word for it */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!strcmp(value, kinds[i])) {
-			f->match = i;
+		if (!strcmp(value, kinds[i].word)) {
+			f->match = kinds[i].kind;
 			return 0;
 		}
 	}

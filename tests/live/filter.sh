@@ -34,6 +34,7 @@ done << 'END'
 -N .* -F outer
 -F ^.*e.*$ -D 1
 --match glob -F [io]*er -D 2
+--match simple -F inner -N deepe.t
 -F atoi
 -N atoi@PLT -D 4
 END
