@@ -1,11 +1,10 @@
 /*
  * trials.c - what this kernel can do, found by doing it.
  *
- * Programs are a few instructions written by hand, so nothing has to be
- * compiled or relocated. Probes are placed in a memory file nobody else maps,
- * so no code of ours or of anybody is rewritten. Taking a uprobe away makes the
- * kernel wait 50 to 150 ms; what places one does so in a process of its own,
- * which answers at once and is left to wait alone.
+ * Probes are placed in a memory file nobody else maps, so no code of ours or of
+ * anybody is rewritten. Taking a uprobe away makes the kernel wait 50 to 150 ms;
+ * what places one does so in a process of its own, which answers at once and is
+ * left to wait alone.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -30,31 +29,10 @@
 #include "base.h"
 #include "bpflink.h"
 #include "record.h"
+#include "trialcode.h"
 #include "trials.h"
 
-#define MOV_IMM(to, n)		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (n) }
-#define MOV_REG(to, from)	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
-#define ADD_IMM(to, n)		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (n) }
-#define STORE_IMM(to, at, n)	{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = (to), .off = (at), .imm = (n) }
-#define LOAD_MAP(to, fd)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), \
-				  .src_reg = BPF_PSEUDO_MAP_FD, .imm = (fd) }, {}
-#define CALL(helper)		{ .code = BPF_JMP | BPF_CALL, .imm = (helper) }
-#define EXIT			{ .code = BPF_JMP | BPF_EXIT }
-
 static const struct bpf_insn nothing[] = { MOV_IMM(BPF_REG_0, 0), EXIT };
-
-static int load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t count,
-		struct bpf_prog_load_opts *opts)
-{
-	return bpf_prog_load(type, "trial", "GPL", insns, count, opts);
-}
-
-static bool keep_answer(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
 
 bool probe_btf(void)
 {
@@ -63,7 +41,7 @@ bool probe_btf(void)
 
 bool probe_ringbuf(void)
 {
-	return keep_answer(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trial", 0, 0, sysconf(_SC_PAGESIZE), NULL));
+	return trial_made(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "trial", 0, 0, sysconf(_SC_PAGESIZE), NULL));
 }
 
 #ifdef __aarch64__
@@ -91,11 +69,7 @@ static int preempt_count_at(const struct btf *btf)
 }
 #endif
 
-/* What the kernel's types call what trials name; not positive: they do not have it. Read once, which takes 20 ms. */
-static const struct type_ids {
-	int sys_enter, task_rename, preempt_count, storage_busy, storage_get_recur;
-	int task_from_pid, task_release, task_work;	/* enum kernel_call */
-} *type_ids(void)
+const struct type_ids *trials_types(void)
 {
 	static struct type_ids ids;
 	struct btf *btf;
@@ -125,24 +99,22 @@ static int load_tp_btf(int tracepoint, const struct bpf_insn *insns, size_t coun
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
 		    .attach_btf_id = MAX(tracepoint, 0));
 
-	return opts.attach_btf_id ? load(BPF_PROG_TYPE_TRACING, insns, count, &opts) : -ENOENT;
+	return opts.attach_btf_id ? trial_load(BPF_PROG_TYPE_TRACING, insns, count, &opts) : -ENOENT;
 }
 
 bool probe_tp_btf(void)
 {
-	__cleanup(close_fd) int prog = load_tp_btf(type_ids()->sys_enter, nothing, ARRAY_SIZE(nothing));
+	__cleanup(close_fd) int prog = load_tp_btf(trials_types()->sys_enter, nothing, ARRAY_SIZE(nothing));
 
-	return prog >= 0 && keep_answer(bpf_raw_tracepoint_open(NULL, prog));
+	return prog >= 0 && trial_made(bpf_raw_tracepoint_open(NULL, prog));
 }
 
 /* ---- tracepoints, and who may come in between ---- */
 
 #define LOAD_VAR(to, id)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), \
 				  .src_reg = BPF_PSEUDO_BTF_ID, .imm = (id) }, {}
-#define CALL_KERNEL(id)		{ .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = (id) }
 #define LOAD_U32(to, from, at)	{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (to), .src_reg = (from), .off = (at) }
 #define STORE_REG(to, at, from)	{ .code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = (to), .src_reg = (from), .off = (at) }
-#define SKIP_IF_0(reg, n)	{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = (reg), .off = (n) }
 
 #define PREEMPT_OFF	0xffu	/* of the count: how often preemption was switched off; include/linux/preempt.h */
 
@@ -162,7 +134,7 @@ bool probe_tp_btf(void)
 
 static int load_preempt_count(int tracepoint, int map)
 {
-	int at = type_ids()->preempt_count;
+	int at = trials_types()->preempt_count;
 	const struct bpf_insn look[] = {
 #ifdef __aarch64__
 		CALL(BPF_FUNC_get_current_task_btf),
@@ -219,7 +191,7 @@ bool probe_steady_tracepoints(void)
 	static int answer = -1;		/* probe_task_work() asks, too */
 
 	if (answer < 0)
-		answer = kernel_release() < 7000 || (is_steady(type_ids()->sys_enter) && is_steady(type_ids()->task_rename));
+		answer = kernel_release() < 7000 || (is_steady(trials_types()->sys_enter) && is_steady(trials_types()->task_rename));
 	return answer;
 }
 
@@ -227,11 +199,11 @@ int trials_kernel_call(enum kernel_call which)
 {
 	switch (which) {
 	case KERNEL_TASK_FROM_PID:
-		return type_ids()->task_from_pid;
+		return trials_types()->task_from_pid;
 	case KERNEL_TASK_RELEASE:
-		return type_ids()->task_release;
+		return trials_types()->task_release;
 	case KERNEL_TASK_WORK:
-		return type_ids()->task_work;
+		return trials_types()->task_work;
 	}
 	return -ENOENT;
 }
@@ -249,7 +221,7 @@ static int load_task_from_pid(void)
 		EXIT,
 	};
 
-	return find > 0 && release > 0 ? load(BPF_PROG_TYPE_TRACEPOINT, look_up, ARRAY_SIZE(look_up), NULL) : -ENOENT;
+	return find > 0 && release > 0 ? trial_load(BPF_PROG_TYPE_TRACEPOINT, look_up, ARRAY_SIZE(look_up), NULL) : -ENOENT;
 }
 
 /* Some kernels want CAP_SYS_ADMIN for it, by kernel.perf_event_paranoid, and ask ahead of looking for the event: there is none. */
@@ -261,8 +233,7 @@ static bool can_open_events(void)
 	return fd >= 0 || (errno != EACCES && errno != EPERM);
 }
 
-/* Does tracefs tell of all of them, and may we open them? */
-static bool are_events(const char *const *event, size_t count)
+bool trials_are_events(const char *const *event, size_t count)
 {
 	const char *dir = trials_events();
 	char path[300];
@@ -280,7 +251,7 @@ bool probe_perf_tracepoints(void)
 {
 	static const char *const events[] = { "sched/sched_process_exec", "raw_syscalls/sys_enter", "sched/sched_prepare_exec" };
 
-	return are_events(events, ARRAY_SIZE(events)) && keep_answer(load_task_from_pid());
+	return trials_are_events(events, ARRAY_SIZE(events)) && trial_made(load_task_from_pid());
 }
 
 /* A map that hangs an int on tasks; the kernel wants its types described. */
@@ -314,8 +285,8 @@ bool probe_task_storage(void)
 		EXIT,
 	};
 
-	return map >= 0 && keep_answer(load_tp_btf(type_ids()->sys_enter, lookup, ARRAY_SIZE(lookup))) &&
-	       keep_answer(load(BPF_PROG_TYPE_KPROBE, lookup, ARRAY_SIZE(lookup), NULL));
+	return map >= 0 && trial_made(load_tp_btf(trials_types()->sys_enter, lookup, ARRAY_SIZE(lookup))) &&
+	       trial_made(trial_load(BPF_PROG_TYPE_KPROBE, lookup, ARRAY_SIZE(lookup), NULL));
 }
 
 /*
@@ -324,37 +295,18 @@ bool probe_task_storage(void)
  */
 bool probe_storage_at_forks(void)
 {
-	return kernel_release() >= 7000 && type_ids()->storage_busy < 0;
+	return kernel_release() >= 7000 && trials_types()->storage_busy < 0;
 }
 
 /* Before 6.2 a look for one's own is refused just so. Since then there is a second helper, for programs that meet themselves. */
 bool probe_storage_lookups(void)
 {
-	return kernel_release() >= 6002 || type_ids()->storage_get_recur > 0;
+	return kernel_release() >= 6002 || trials_types()->storage_get_recur > 0;
 }
 
 bool probe_bpf_loop(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop, NULL) == 1;
-}
-
-bool probe_uprobe_sleepable(void)
-{
-	static const struct bpf_insn copy[] = {
-		CALL(BPF_FUNC_get_current_task_btf),
-		MOV_REG(BPF_REG_4, BPF_REG_0),
-		MOV_REG(BPF_REG_1, BPF_REG_10),
-		ADD_IMM(BPF_REG_1, -8),
-		MOV_IMM(BPF_REG_2, 8),
-		MOV_IMM(BPF_REG_3, 4096),
-		MOV_IMM(BPF_REG_5, 0),
-		CALL(BPF_FUNC_copy_from_user_task),
-		MOV_IMM(BPF_REG_0, 0),
-		EXIT,
-	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_SLEEPABLE);
-
-	return keep_answer(load(BPF_PROG_TYPE_KPROBE, copy, ARRAY_SIZE(copy), &opts));
 }
 
 bool probe_write_user(void)
@@ -370,83 +322,7 @@ bool probe_write_user(void)
 		EXIT,
 	};
 
-	return keep_answer(load(BPF_PROG_TYPE_KPROBE, write_8, ARRAY_SIZE(write_8), NULL));
-}
-
-/* ---- work that a task is given for its way back to its program ---- */
-
-/* How a callback is named, by what lies between it and this instruction. */
-#define LOAD_FUNC(to, off)	{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = (to), .src_reg = BPF_PSEUDO_FUNC, .imm = (off) }, {}
-
-/* The types of a program with one callback, and of a map whose values hold a struct bpf_task_work. */
-struct work_types {
-	struct btf *btf;
-	int	    key, value, program, callback;
-};
-
-static int describe_work(struct work_types *t)
-{
-	int number, opaque, args, err;
-
-	t->btf = btf__new_empty();
-	if (!t->btf)
-		return -ENOMEM;
-	t->key = btf__add_int(t->btf, "int", 4, BTF_INT_SIGNED);
-	number = btf__add_int(t->btf, "long", 8, 0);
-	opaque = btf__add_struct(t->btf, "bpf_task_work", 8);
-	err = btf__add_field(t->btf, "opaque", number, 0, 0);
-	t->value = btf__add_struct(t->btf, "value", 8);
-	err = err ?: btf__add_field(t->btf, "work", opaque, 0, 0);
-	args = btf__add_func_proto(t->btf, t->key);
-	t->program = btf__add_func(t->btf, "trial", BTF_FUNC_GLOBAL, args);
-	t->callback = btf__add_func(t->btf, "work", BTF_FUNC_STATIC, args);
-	return err ?: MIN(t->callback, 0) ?: btf__load_into_kernel(t->btf);
-}
-
-static int load_work(const struct work_types *t)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, map_opts, .btf_fd = btf__fd(t->btf), .btf_key_type_id = t->key,
-		    .btf_value_type_id = t->value);
-	__cleanup(close_fd) int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", 4, 8, 1, &map_opts);
-	const struct bpf_insn work[] = {
-		CALL(BPF_FUNC_get_current_task_btf),
-		MOV_REG(BPF_REG_6, BPF_REG_0),
-		STORE_IMM(BPF_REG_10, -8, 0),
-		MOV_REG(BPF_REG_2, BPF_REG_10),
-		ADD_IMM(BPF_REG_2, -8),
-		LOAD_MAP(BPF_REG_1, map),
-		CALL(BPF_FUNC_map_lookup_elem),
-		SKIP_IF_0(BPF_REG_0, 8),
-		MOV_REG(BPF_REG_1, BPF_REG_6),
-		MOV_REG(BPF_REG_2, BPF_REG_0),
-		LOAD_MAP(BPF_REG_3, map),
-		LOAD_FUNC(BPF_REG_4, 5),
-		MOV_IMM(BPF_REG_5, 0),
-		CALL_KERNEL(type_ids()->task_work),
-		MOV_IMM(BPF_REG_0, 0),
-		EXIT,
-		MOV_IMM(BPF_REG_0, 0),		/* the callback */
-		EXIT,
-	};
-	const struct bpf_func_info funcs[] = { { 0, t->program }, { ARRAY_SIZE(work) - 2, t->callback } };
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_btf_fd = btf__fd(t->btf), .func_info = funcs,
-		    .func_info_cnt = ARRAY_SIZE(funcs), .func_info_rec_size = sizeof(*funcs));
-
-	return map < 0 ? map : load(BPF_PROG_TYPE_TRACEPOINT, work, ARRAY_SIZE(work), &opts);
-}
-
-/* That it runs before the task is back, is seen each time: bpf/gate.bpf.c, is_in_time(). */
-bool probe_task_work(void)
-{
-	static const char *const events[] = { "sched/sched_process_exec", "raw_syscalls/sys_exit" };
-	struct work_types types = {};
-	bool yes;
-
-	if (type_ids()->task_work <= 0 || (!probe_steady_tracepoints() && !are_events(events, ARRAY_SIZE(events))))
-		return false;
-	yes = !describe_work(&types) && keep_answer(load_work(&types));
-	btf__free(types.btf);
-	return yes;
+	return trial_made(trial_load(BPF_PROG_TYPE_KPROBE, write_8, ARRAY_SIZE(write_8), NULL));
 }
 
 /* ---- uprobes ---- */
@@ -464,7 +340,7 @@ static int load_uprobe(int attach_type)
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type);
 
-	return load(BPF_PROG_TYPE_KPROBE, ask, ARRAY_SIZE(ask), &opts);
+	return trial_load(BPF_PROG_TYPE_KPROBE, ask, ARRAY_SIZE(ask), &opts);
 }
 
 /*
@@ -480,7 +356,7 @@ static bool knows_link(int attach_type)
 	if (prog < 0)
 		return false;
 	fd = bpflink_uprobe_multi(prog, attach_type, "/", &offset, NULL, 1, 0, 0);
-	return fd == -EBADF || keep_answer(fd);
+	return fd == -EBADF || trial_made(fd);
 }
 
 bool probe_uprobe_multi(void)
@@ -561,7 +437,7 @@ bool probe_uprobe_tracefs(void)
 		return false;
 	/* Never O_TRUNC: it would remove everybody's probes. */
 	snprintf(path, sizeof(path), "%s/uprobe_events", tracefs);
-	return keep_answer(open(path, O_WRONLY | O_APPEND | O_CLOEXEC));
+	return trial_made(open(path, O_WRONLY | O_APPEND | O_CLOEXEC));
 }
 
 /* Nothing of ours may stay open as long as this process does: our output, a pipe somebody reads to its end. */
@@ -644,7 +520,7 @@ bool probe_file_lease(void)
 	if (writes >= 0)
 		close(writes);
 	yes = reads >= 0 && !fcntl(reads, F_SETLEASE, F_RDLCK);
-	return keep_answer(reads) && yes;
+	return trial_made(reads) && yes;
 }
 
 static bool try_perf_uprobe(void)
@@ -655,7 +531,7 @@ static bool try_perf_uprobe(void)
 	char path[32];
 
 	file = code_file("\x90", 1, path);
-	prog = load(BPF_PROG_TYPE_KPROBE, nothing, ARRAY_SIZE(nothing), NULL);
+	prog = trial_load(BPF_PROG_TYPE_KPROBE, nothing, ARRAY_SIZE(nothing), NULL);
 	if (!f || file < 0 || prog < 0 || fscanf(f, "%u", &attr.type) != 1)
 		return false;
 	attr.config1 = (uintptr_t)path;
