@@ -48,11 +48,8 @@ struct {
 	__type(value, struct gate_reader);
 } gate_readers SEC(".maps");
 
-/* The file the current task runs. */
-static __always_inline void my_file(struct gate_file *f)
+static __always_inline void tell_file(struct gate_file *f, const struct inode *inode)
 {
-	struct inode *inode = BPF_CORE_READ(bpf_get_current_task_btf(), mm, exe_file, f_inode);
-
 	f->ino = BPF_CORE_READ(inode, i_ino);
 	f->dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	f->gen = BPF_CORE_READ(inode, i_generation);
@@ -60,20 +57,26 @@ static __always_inline void my_file(struct gate_file *f)
 	f->ctime = INODE_CTIME(inode);
 }
 
-static __noinline bool is_known_file(void)
+/* What the current task runs. */
+static __always_inline const struct inode *my_inode(void)
+{
+	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exe_file, f_inode);
+}
+
+static __noinline bool is_known_file(const struct inode *inode)
 {
 	struct gate_file f;
 
-	my_file(&f);
+	tell_file(&f, inode);
 	return bpf_map_lookup_elem(&gate_files, &f) != NULL;
 }
 
 /*
- * Tell the control thread of the task at the slot, and wait: GATE_DONE is its yes, GATE_FAILED its no, GATE_FREE
+ * Tell the control thread of the task at the slot and of the file of @inode, and wait: GATE_DONE is its yes, GATE_FAILED its no, GATE_FREE
  * or GATE_GIVEN_UP that there was none, GATE_HELD that it comes before the task runs on, GATE_LEFT that the task does not.
  * The notice is made in the ring itself.
  */
-static __noinline __u32 ask_control(__u32 at, __u32 what)
+static __noinline __u32 ask_control_of(__u32 at, __u32 what, const struct inode *inode)
 {
 	struct gate_slot *s = bpf_map_lookup_elem(&gate_slots, &at);
 	struct gate_notice *n;
@@ -94,13 +97,18 @@ static __noinline __u32 ask_control(__u32 at, __u32 what)
 	n->root_pid = bpf_get_current_pid_tgid() >> 32;
 	n->mapped = what == GATE_MAPPED ? returns_mapped() : 0;
 	n->pad = 0;
-	my_file(&n->file);
+	tell_file(&n->file, inode);
 	gate_move(s, GATE_TAKEN, GATE_WAITING);
 	bpf_ringbuf_submit(n, BPF_RB_FORCE_WAKEUP);
 	answer = gate_wait(s, GATE_EXEC_NS);
 	if (answer == GATE_FREE)
 		gate_exec_open = false;	/* who serves is held up: until he is back nobody else waits for him */
 	return answer;
+}
+
+static __always_inline __u32 ask_control(__u32 at, __u32 what)
+{
+	return ask_control_of(at, what, my_inode());
 }
 
 static __always_inline bool is_answer(__u32 state)
@@ -119,6 +127,38 @@ static __noinline bool asks_about(struct gate_slot *s, __u64 from)
 		return false;
 	bpf_copy_from_user(&s->seen, 1, (void *)from);		/* has the page brought in */
 	return bpf_probe_read_user_str(s->path, sizeof(s->path), (void *)from) > 0;
+}
+
+/* Set by user space: some processes alone meet the probes. */
+volatile bool gate_forks_wait;
+
+/*
+ * Any exec, whatever made it and wherever, once for a script and once for its interpreter. Nothing has been given up yet,
+ * nobody has the file mapped. Its process cannot be traced meanwhile, so it is never held.
+ */
+SEC("?lsm.s/bprm_check_security")
+int BPF_PROG(exec_hook, struct linux_binprm *bprm)
+{
+	const struct inode *inode = BPF_CORE_READ(bprm, file, f_inode);
+	struct task_state *t = my_task();
+	struct gate_slot *s;
+	__u32 at;
+
+	keep_own_stack();
+	if (!gate_is_open() || !t || t->flags & TASK_UNSTARTED || (is_known_file(inode) && !gate_forks_wait))
+		return 0;
+	at = gate_take(GATE_EXEC, PT_REGS_SP_CORE(own_regs()));
+	s = bpf_map_lookup_elem(&gate_slots, &at);
+	if (!s)
+		return 0;
+	if (bpf_d_path((struct path *)&bprm->file->f_path, s->path, sizeof(s->path)) < 0) {
+		gate_move(s, GATE_TAKEN, GATE_FREE);
+		return 0;
+	}
+	__sync_fetch_and_add(&gate_execs, 1);
+	if (!is_answer(ask_control_of(at, GATE_EXEC_HOOK, inode)))
+		__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	return 0;
 }
 
 /*
@@ -148,8 +188,6 @@ UPROBE_SLEEPABLE(exec_call, ctx)
 	return 0;
 }
 
-/* Set by user space: some processes alone meet the probes. */
-volatile bool gate_forks_wait;
 
 /* Made past the C library, or not answered: what they call is missed. */
 volatile __u64 gate_strays;
@@ -191,7 +229,7 @@ static __noinline int meet_program(__u64 sp)
 	struct gate_slot *s;
 	__u32 at;
 
-	if (!my_task() || (is_known_file() && !gate_forks_wait))	/* else its probes may name who is not there any more */
+	if (!my_task() || (is_known_file(my_inode()) && !gate_forks_wait))	/* else its probes may name who is not there any more */
 		return 0;
 	at = gate_is_open() ? gate_take(GATE_EXEC, sp) : GATE_SLOTS;
 	s = bpf_map_lookup_elem(&gate_slots, &at);

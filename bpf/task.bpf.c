@@ -105,7 +105,7 @@ AT_EXEC(task_exec, task, old_tid, filename)
 	if (!t)
 		return 0;
 	t = settle_state(task, t);
-	t->flags &= ~TASK_ARMED;
+	t->flags &= ~(TASK_ARMED | TASK_UNSTARTED);
 	t->home = t->home_bytes = 0;	/* a new stack */
 	tell_exec(t, task, old_tid, filename);
 	returns_exec();

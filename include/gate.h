@@ -84,7 +84,7 @@ struct gate_slot {
 
 	union {
 		struct gate_word word[GATE_FRAMES];
-		char		 path[16 * GATE_FRAMES];	/* GATE_EXEC_CALL: of the file to be exec'd, as the task says it */
+		char		 path[16 * GATE_FRAMES];	/* of the file to be exec'd, as the task says or sees it */
 		struct gate_read read;				/* GATE_READ */
 	};
 };
@@ -101,6 +101,7 @@ struct gate_file {
 /* Where a task waits, and for what. */
 enum gate_what {
 	GATE_EXEC_CALL,		/* it is about to exec what the slot's path names: probe that */
+	GATE_EXEC_HOOK,		/* it is in the midst of that; until it goes on nobody can trace its process */
 	GATE_EXECED,		/* it has exec'd @file: probe that */
 	GATE_FORK,		/* it is about to make a process, and files are probed for some processes alone: probe them for all */
 	GATE_MAPPED,		/* libraries were mapped, no code of theirs has run: may its returns be probed? */
@@ -114,7 +115,7 @@ struct gate_notice {
 	__u32		 what;		/* enum gate_what */
 	__u32		 root_pid;	/* in the initial PID namespace */
 	__u32		 mapped, pad;	/* GATE_MAPPED: returns_mapped() */
-	struct gate_file file;		/* /proc/PID/exe */
+	struct gate_file file;		/* /proc/PID/exe; GATE_EXEC_HOOK: what it is about to be */
 };
 
 _Static_assert(sizeof(struct gate_slot) == 72 + 24 * GATE_FRAMES, "no holes");

@@ -36,6 +36,7 @@ enum kernel_feature {
 	HAVE_UPROBE_TRACEFS,	/* many probes under one event of tracefs, the fallback of 6.1 */
 	HAVE_UPROBE_SLEEPABLE,	/* sleepable uprobe programs with bpf_copy_from_user_task: gates and unwinding */
 	HAVE_TASK_WORK,		/* a task can be given work for its way back to its program: there it waits, at no probe */
+	HAVE_EXEC_HOOK,		/* a program of an LSM can have each exec wait */
 	HAVE_WRITE_USER,	/* bpf_probe_write_user: not under lockdown */
 	HAVE_WRITE_OTHERS,	/* process_vm_writev() into another user's process that is no descendant: Yama, SELinux, capabilities */
 	HAVE_FORCED_WRITES,	/* /proc/PID/mem writes to memory that is only read, also without tracing its task */

@@ -13,6 +13,7 @@
 #define TASK_ENTERED	4u	/* with signals_pause: the system call that it is in was recorded, or is held */
 
 #define TASK_CUDA_GAVE	8u	/* a call of the CUDA driver whose return is not probed has given something: cuda.bpf.c */
+#define TASK_UNSTARTED	16u	/* our own child until it has exec'd: who would serve it at a gate waits for that */
 
 /* Is a task given its storage when it is made? */
 enum storage_at_forks {

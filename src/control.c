@@ -163,6 +163,7 @@ static int probe_waiting(void *ctx, const struct gate_notice *n, int proc, const
 	case GATE_FORK:
 		return images_share(images);
 	case GATE_EXEC_CALL:
+	case GATE_EXEC_HOOK:
 		return images_share(images) ?: images_add_path(images, proc, path);
 	case GATE_EXECED:
 		return images_share(images) ?: probe_exe(images, n, proc);

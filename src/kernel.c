@@ -52,6 +52,8 @@ static const struct feature {
 		"no returns of functions in programs that unwind", probe_uprobe_sleepable },
 	[HAVE_TASK_WORK] = { "task-work", "6.18",
 		"who else execs or loads libraries meets breakpoints", probe_task_work },
+	[HAVE_EXEC_HOOK] = { "exec-hook", "5.11",
+		"where no task-work: static programs begin unprobed", probe_exec_hook },
 	[HAVE_WRITE_USER] = { "write-user", "4.8",
 		"programs that throw wait longer at each exception", probe_write_user },
 	[HAVE_WRITE_OTHERS] = { "write-others", "3.2",

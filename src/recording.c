@@ -253,7 +253,7 @@ static int probe_command(struct recording *r)
 /* From its next execve on, the child is recorded. */
 static int mark_command(struct recording *r)
 {
-	struct task_state state = { .flags = TASK_ARMED };
+	struct task_state state = { .flags = TASK_ARMED | TASK_UNSTARTED };
 	int pidfd = launch_pidfd(r->launch);
 
 	if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.tasks), &pidfd, &state, BPF_ANY))

@@ -37,7 +37,7 @@ static inline bool trial_made(int fd)
 
 /* What the kernel's types call what trials name; not positive: they do not have it. */
 struct type_ids {
-	int sys_enter, task_rename, preempt_count, storage_busy, storage_get_recur;
+	int sys_enter, task_rename, exec_hook, preempt_count, storage_busy, storage_get_recur;
 	int task_from_pid, task_release, task_work;	/* enum kernel_call */
 };
 

@@ -82,6 +82,7 @@ const struct type_ids *trials_types(void)
 		return &ids;
 	ids.sys_enter = btf__find_by_name_kind(btf, "btf_trace_sys_enter", BTF_KIND_TYPEDEF);
 	ids.task_rename = btf__find_by_name_kind(btf, "btf_trace_task_rename", BTF_KIND_TYPEDEF);
+	ids.exec_hook = btf__find_by_name_kind(btf, "bpf_lsm_bprm_check_security", BTF_KIND_FUNC);
 	ids.preempt_count = preempt_count_at(btf);
 	ids.storage_busy = btf__find_by_name_kind(btf, "bpf_task_storage_busy", BTF_KIND_VAR);
 	ids.storage_get_recur = btf__find_by_name_kind(btf, "bpf_task_storage_get_recur", BTF_KIND_FUNC);

@@ -24,6 +24,7 @@ bool probe_process_links(void);
 bool probe_uprobe_tracefs(void);
 bool probe_uprobe_sleepable(void);
 bool probe_task_work(void);
+bool probe_exec_hook(void);
 bool probe_write_user(void);
 bool probe_write_others(void);
 bool probe_forced_writes(void);

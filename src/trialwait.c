@@ -3,6 +3,8 @@
  */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 
 #include "base.h"
 #include "trialcode.h"
@@ -101,4 +103,59 @@ bool probe_task_work(void)
 	yes = !describe_work(&types) && trial_made(load_work(&types));
 	btf__free(types.btf);
 	return yes;
+}
+
+/* ---- a program of an LSM ---- */
+
+#ifndef MFD_EXEC
+#define MFD_EXEC	0x10u		/* since 6.3, and unknown before */
+#endif
+
+/* It notes in @map that it was run. */
+static int load_hook(int map)
+{
+	const struct bpf_insn note[] = {
+		STORE_IMM(BPF_REG_10, -8, 0),
+		MOV_REG(BPF_REG_2, BPF_REG_10),
+		ADD_IMM(BPF_REG_2, -8),
+		LOAD_MAP(BPF_REG_1, map),
+		CALL(BPF_FUNC_map_lookup_elem),
+		SKIP_IF_0(BPF_REG_0, 1),
+		STORE_IMM(BPF_REG_0, 0, 1),
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT,
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_LSM_MAC, .prog_flags = BPF_F_SLEEPABLE,
+		    .attach_btf_id = trials_types()->exec_hook);
+
+	return trials_types()->exec_hook > 0 ? trial_load(BPF_PROG_TYPE_LSM, note, ARRAY_SIZE(note), &opts) : -ENOENT;
+}
+
+/* Exec a file that is of no format: it is refused, behind the hook. */
+static void exec_nothing(void)
+{
+	static const char text[] = "of no format";
+	char *words[] = { "trial", NULL };
+	int fd = memfd_create("trial", MFD_CLOEXEC | MFD_EXEC);
+
+	if (fd < 0)
+		fd = memfd_create("trial", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, text, sizeof(text)) == sizeof(text))
+		execveat(fd, "", words, words + 1, AT_EMPTY_PATH);
+	close(fd);
+}
+
+/* It can be attached where BPF is none of the system's LSMs, too, and is never run then. */
+bool probe_exec_hook(void)
+{
+	__cleanup(close_fd) int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", 4, 8, 1, NULL);
+	__cleanup(close_fd) int prog = map < 0 ? -1 : load_hook(map);
+	__cleanup(close_fd) int link = prog < 0 ? -1 : bpf_raw_tracepoint_open(NULL, prog);
+	uint64_t was_run = 0;
+	int first = 0;
+
+	if (link < 0)
+		return false;
+	exec_nothing();
+	return !bpf_map_lookup_elem(map, &first, &was_run) && was_run;
 }

@@ -3,15 +3,16 @@
  *
  * Where the kernel runs something of ours in a task on its way back to its program (since 6.18), it waits
  * there. Nothing is set in any file for that, so only who is recorded notices, and it is seen whatever exec'd or
- * mapped. Else these are probes in dynamic linkers and C libraries:
+ * mapped. Else:
  *
- * The best place is before the exec, at the C library's execve(): nobody has the
- * file mapped yet. What does not come by there is held at its first instruction,
+ * The best place is before the exec: nobody has the file mapped yet. Where BPF is one of the kernel's LSMs that is
+ * its hook, by which comes whatever execs; else the C library's execve(), with a probe there. What does
+ * not come by, or is named by no path, is held at its first instruction,
  * where setting probes takes longer, in a memory that is in use. The first instruction of
  * a dynamically linked program is the dynamic linker's entry point, so one site in that file
  * is the gate of them all; it is set at once for this machine's own, for others when the
- * first image names them as its interpreter. A static program has no such site, and is
- * probed as soon as its image is known, but not earlier.
+ * first image names them as its interpreter. A static program has no such site, and without
+ * the hook is probed as soon as its image is known, but not earlier.
  *
  * A task waits inside a BPF program, as an RCU reader. So while one waits
  * nothing may be detached: that would wait for it in turn, until it gives up.
@@ -53,6 +54,7 @@ static struct {
 	struct ring_buffer *notices;
 	struct gate_slot   *slot;
 	bool		    by_work;	/* tasks wait on their way back to their programs */
+	bool		    by_hook;	/* tasks wait in the midst of their execs */
 	struct bpf_program *exec_call;	/* for C libraries; NULL: tasks wait elsewhere */
 	struct recorder_bpf *late;	/* a load of its own, for exec_call; NULL: none */
 	struct links	    links;
@@ -83,13 +85,18 @@ static void plan_program(struct bpf_program *prog)
 		bpf_program__set_expected_attach_type(prog, BPFLINK_UPROBE_MULTI);
 }
 
-static void plan_probes(struct recorder_bpf *bpf)
+static void plan_probes(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	plan_program(bpf->progs.exec_gate);
-	plan_program(bpf->progs.exec_call);
 	plan_program(bpf->progs.maps_gate);
 	point_load(bpf, bpf->progs.maps_misread, true);
-	gate.exec_call = bpf->progs.exec_call;
+	gate.by_hook = cfg->follow && kernel_has(HAVE_EXEC_HOOK);
+	if (gate.by_hook) {
+		bpf_program__set_autoload(bpf->progs.exec_hook, true);
+	} else {
+		plan_program(bpf->progs.exec_call);
+		gate.exec_call = bpf->progs.exec_call;
+	}
 }
 
 static void plan_work(struct recorder_bpf *bpf, const struct config *cfg)
@@ -101,6 +108,7 @@ static void plan_work(struct recorder_bpf *bpf, const struct config *cfg)
 static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	gate.by_work = is_wanted(cfg) && kernel_has(HAVE_TASK_WORK);
+	gate.by_hook = false;
 	gate.exec_call = NULL;
 	bpf_map__set_autocreate(bpf->maps.gate_works, gate.by_work);
 	if (!is_wanted(cfg))
@@ -108,7 +116,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	if (gate.by_work)
 		plan_work(bpf, cfg);
 	else
-		plan_probes(bpf);
+		plan_probes(bpf, cfg);
 	if (cfg->target_count && cfg->returns == RETURNS_NEVER && kernel_has(HAVE_PROCESS_LINKS))
 		plan_program(bpf->progs.fork_call);
 	bpf_program__set_autoload(bpf->progs.gate_settle, true);
@@ -267,6 +275,11 @@ static void tell_planted(uint64_t ino)
 		detail("gate: cannot note a file as one with breakpoints: %s", strerror(-err));
 }
 
+static bool names_a_path(const struct gate_notice *n)
+{
+	return n->what == GATE_EXEC_CALL || n->what == GATE_EXEC_HOOK;
+}
+
 /* Do what the task of @n waits for. Only GATE_MAPPED is told more than that it was done. */
 static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 {
@@ -290,9 +303,9 @@ static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 		return 0;
 	}
 	gate.bpf->bss->gate_serving = gate.bpf->rodata->libraries_wanted || n->what == GATE_FORK;	/* else it is soon done */
-	err = gate.fn(gate.fn_ctx, n, proc, n->what == GATE_EXEC_CALL ? path : NULL);
+	err = gate.fn(gate.fn_ctx, n, proc, names_a_path(n) ? path : NULL);
 	gate.bpf->bss->gate_serving = false;
-	if (n->what == GATE_EXECED)
+	if (n->what == GATE_EXECED || (n->what == GATE_EXEC_HOOK && !err))
 		know(&n->file);
 	if (!err)
 		*answer = GATE_DONE;
@@ -561,7 +574,8 @@ static int gate_attach(struct recorder_bpf *bpf, const struct config *cfg)
 	if (cfg->follow)
 		set_gates();
 	if (!gate.by_work)
-		return point_attach(&gate.links, bpf, bpf->progs.maps_misread);
+		return point_attach(&gate.links, bpf, bpf->progs.maps_misread) ?:
+		       point_attach(&gate.links, bpf, bpf->progs.exec_hook);
 	return point_attach(&gate.links, bpf, bpf->progs.exec_work) ?: point_attach(&gate.links, bpf, bpf->progs.maps_work);
 }
 

@@ -118,7 +118,8 @@ static uint64_t has_waited(const struct gate_slot *s, uint64_t now)
 
 static bool is_to_be_held(const struct holder *h, const struct gate_slot *s)
 {
-	return *h->exec_open && gate_state(s) == GATE_WAITING && !(h->leaves_readers && s->count == GATE_READ);
+	return *h->exec_open && gate_state(s) == GATE_WAITING && s->count != GATE_EXEC_HOOK &&
+	       !(h->leaves_readers && s->count == GATE_READ);
 }
 
 static long count_waiting(const struct holder *h)

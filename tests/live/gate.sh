@@ -6,7 +6,9 @@ need python3 strip
 for p in nested nested.static bareexec throw rereads; do program "$p" || exit 0; done
 lie_the_same
 
-"$RECORDER" --doctor | grep -q '^ *task-work *yes' && by_work=1 || by_work=
+"$RECORDER" --doctor > doctor
+has() { grep -q "^ *$1 *yes" doctor; }
+has task-work && by_work=1 || by_work=
 
 # whole NAME OPTION... -- COMMAND...: every call of every program, the first included, and the command's own output.
 whole() {
@@ -22,12 +24,21 @@ cat > tree.sh <<'SH'
 for i in 1 2 3; do ./nested & done; wait
 SH
 check "by the C library's execve: whole from the first call" whole tree -- sh tree.sh
-check "... so it is where gates are probes" whole probes --no-feature task-work -- sh tree.sh
-if [ "$by_work" ]; then
-	check "a static program, by a bare system call: whole" whole bare -- ./bareexec ./nested.static
-	check "... and a dynamic one" whole dynamic -- ./bareexec ./nested
-	cp "$PROGRAMS/nested.static" late; chmod 4755 late
-	check "... and one that is set-uid" whole setuid -- ./bareexec ./late
+check "... so it is where gates are probes" whole probes --no-feature task-work --no-feature exec-hook -- sh tree.sh
+
+# every_exec OPTION...: where tasks wait in the exec, or on their way back from it, whatever made it.
+cp "$PROGRAMS/nested.static" late; chmod 4755 late
+every_exec() {
+	check "a static program, by a bare system call: whole" whole bare "$@" -- ./bareexec ./nested.static
+	check "... and a dynamic one" whole dynamic "$@" -- ./bareexec ./nested
+	check "... and one that is set-uid" whole setuid "$@" -- ./bareexec ./late
+}
+has task-work && every_exec
+if has exec-hook; then
+	every_exec --no-feature task-work
+	check "... and no exec of a C library waits anywhere else" whole hooked --no-feature task-work -- sh tree.sh
+else
+	skip "every exec, by a hook" "the kernel lets no program of an LSM wait at an exec"
 fi
 
 # Where files were not leased, a look before the exec is what comes ahead of a rewritten one.
@@ -80,7 +91,12 @@ if [ "$by_work" ]; then
 	check "nothing is set in the libraries of who is recorded" equal "$(cat clean.recorded)" "of 2"
 	check "... nor of others" equal "$(cat clean.other)" "of 2"
 fi
-beside set --no-feature task-work
+if has exec-hook; then
+	beside hooked --no-feature task-work
+	check "by a hook: nothing but the dynamic linker has any" \
+		equal "$(sed 's/.*ld-linux.*/ld-linux/' hooked.recorded hooked.other)" $'ld-linux\nof 2\nld-linux\nof 2'
+fi
+beside set --no-feature task-work --no-feature exec-hook
 check "(where gates are probes, there is)" [ "$(wc -l < set.recorded) $(wc -l < set.other)" = "3 3" ]
 
 # Who maps a probed file to read it (llvm-strip, binutils, gdb) may write to another what he reads.

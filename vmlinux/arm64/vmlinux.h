@@ -353,6 +353,7 @@ struct files_struct {
 };
 
 struct linux_binprm {
+	struct file *file;
 	const char *filename;
 	const char *interp;
 };

@@ -388,6 +388,7 @@ struct files_struct {
 };
 
 struct linux_binprm {
+	struct file *file;
 	const char *filename;
 	const char *interp;
 };
