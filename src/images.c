@@ -477,11 +477,22 @@ static int list_needed(struct images *im, int proc, const struct image *img)
 	return MIN(err, 0);
 }
 
-/* @path as the process sees it whose folder in /proc is @proc; waits for nothing, and is never a terminal of ours. */
+static bool is_executable(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111;
+}
+
+/*
+ * @path as the process sees it whose folder in /proc is @proc. What it names on a target's word is looked at before it is
+ * opened: to open a device or a FIFO does something.
+ */
 static int open_as(int proc, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
-	__cleanup(close_fd) int from = -1;
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
+	__cleanup(close_fd) int from = -1, at = -1;
+	char self[32];
 	int fd;
 
 	if (*path == '/')
@@ -489,15 +500,14 @@ static int open_as(int proc, const char *path)
 	from = openat(proc, *path == '/' ? "root" : "cwd", O_PATH | O_CLOEXEC);
 	if (from < 0)
 		return -errno;
-	fd = syscall(SYS_openat2, from, path, &how, sizeof(how));
+	at = syscall(SYS_openat2, from, path, &how, sizeof(how));
+	if (at < 0)
+		return -errno;
+	if (!is_executable(at))
+		return -EACCES;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
-}
-
-static bool is_executable(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111;
 }
 
 /* The interpreter that the first line of a script names, into @line; false: not a script. execve(2). */
@@ -522,7 +532,7 @@ static int add_path(struct images *im, int proc, const char *path, int depth)
 	char text[4096], self[32];
 	ssize_t n;
 
-	if (fd < 0 || !is_executable(fd))
+	if (fd < 0)
 		return 1;
 	if (read_interpreter(fd, text, 256))	/* BINPRM_BUF_SIZE */
 		return depth < SCRIPTS_MAX ? add_path(im, proc, text, depth + 1) : 1;
@@ -559,7 +569,7 @@ static int add_linker(struct images *im, int proc, const char *path)
 {
 	__cleanup(close_fd) int fd = open_as(proc, path);
 
-	if (fd < 0 || !is_executable(fd))
+	if (fd < 0)
 		return 0;
 	return MIN(add_mapped(im, proc, fd, path, NULL), 0);
 }

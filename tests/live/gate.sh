@@ -41,6 +41,16 @@ else
 	skip "every exec, by a hook" "the kernel lets no program of an LSM wait at an exec"
 fi
 
+# What is named is looked at before it is opened: to open a FIFO lets another go on, and a device may do anything.
+need mkfifo
+mkfifo -m 777 pipe
+(exec 9> pipe; touch opened) 8>&- & writer=$!
+record named --no-feature task-work,exec-hook -- sh -c './pipe; ./nested' > named.out 2>&1
+sleep 0.1
+check "a FIFO that is exec'd is not opened" [ ! -e opened ]
+check "... and the next program is whole" truth named named.out
+cat pipe > /dev/null; wait $writer
+
 # Where files were not leased, a look before the exec is what comes ahead of a rewritten one.
 check "without leases: whole" whole unleased --no-feature file-lease -- sh tree.sh
 
