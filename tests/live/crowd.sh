@@ -93,8 +93,14 @@ name="programs at functions are run on the task's own stack"
 if ! command -v python3 > /dev/null || [ "$(uname -m)" != x86_64 ]; then
 	skip "$name" "their machine code is read by a Python script, of x86-64 alone"
 else
-	own_stacks own --no-feature task-work
+	own_stacks own --no-feature task-work,exec-hook
 	check "$name" each_own_stack own uprobe held exec_gate exec_call maps_gate unwind_begin unwind_end
+	if "$RECORDER" --doctor | grep -q '^ *exec-hook *yes'; then
+		own_stacks hook --no-feature task-work
+		check "... and so is the one at the hook of execs" each_own_stack hook lsm exec_hook
+	else
+		skip "... and so is the one at the hook of execs" "the kernel lets no program of an LSM wait at an exec"
+	fi
 	if "$RECORDER" --doctor | grep -q '^ *task-work *yes'; then
 		own_stacks work
 		check "... and so are those that tasks run on their way back" each_own_stack work 'trac[a-z]*' exec_work maps_work

@@ -10,7 +10,7 @@ import struct
 import sys
 
 SYS_BPF, PROG_GET_FD_BY_ID, OBJ_GET_INFO_BY_FD = 321, 13, 15
-TYPES = {2: "uprobe", 5: "tracepoint", 7: "perf_event", 17: "raw_tracepoint", 26: "tracing", 31: "syscall"}
+TYPES = {2: "uprobe", 5: "tracepoint", 7: "perf_event", 17: "raw_tracepoint", 26: "tracing", 29: "lsm", 31: "syscall"}
 CPU_STACK = bytes.fromhex("654c030c25")
 
 libc = ctypes.CDLL(None, use_errno=True)
