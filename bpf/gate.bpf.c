@@ -239,6 +239,16 @@ static __noinline int meet_program(__u64 sp)
 	return 0;
 }
 
+const volatile bool execs_wait_before;	/* set before the load: nobody waits on his way back from an exec */
+
+/* A program was begun that has no dynamic linker, at which it could wait yet. */
+__noinline int gate_begun(void)
+{
+	if (execs_wait_before && !is_known_file(my_inode()))
+		__sync_fetch_and_add(&gate_exec_timeouts, 1);
+	return 0;
+}
+
 /*
  * The dynamic linker's first instruction, which is the first that a program
  * exec'd runs at all: the last place to wait, for what did not pass the other gate.

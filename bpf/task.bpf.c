@@ -6,6 +6,8 @@
 #include "point.bpf.h"
 #include "returns.bpf.h"
 
+int gate_begun(void);			/* gate.bpf.c */
+
 #define SIGNAL_GROUP_EXIT 0x4
 
 const volatile bool never;
@@ -101,20 +103,25 @@ AT_EXEC(task_exec, task, old_tid, filename)
 {
 	struct task_state *t = my_task();
 	__u64 phdr = 0, base = 0;
+	bool is_first;
 
 	if (!t)
 		return 0;
 	t = settle_state(task, t);
+	is_first = t->flags & TASK_UNSTARTED;
 	t->flags &= ~(TASK_ARMED | TASK_UNSTARTED);
 	t->home = t->home_bytes = 0;	/* a new stack */
 	tell_exec(t, task, old_tid, filename);
 	returns_exec();
 	read_auxv(BPF_CORE_READ(task, mm), &phdr, &base);
 	send_image((__u64)BPF_CORE_READ(task, mm, exe_file), IMAGE_PHDR, phdr, 0, 0);
-	if (base)
+	if (base) {
 		send_image_at(base, IMAGE_BASE, 0, 0, NO_FD);
-	else
-		returns_known();		/* a static program maps nothing more */
+		return 0;
+	}
+	returns_known();		/* a static program maps nothing more */
+	if (!is_first)
+		gate_begun();
 	return 0;
 }
 

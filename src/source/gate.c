@@ -91,6 +91,7 @@ static void plan_probes(struct recorder_bpf *bpf, const struct config *cfg)
 	plan_program(bpf->progs.maps_gate);
 	point_load(bpf, bpf->progs.maps_misread, true);
 	gate.by_hook = cfg->follow && kernel_has(HAVE_EXEC_HOOK);
+	bpf->rodata->execs_wait_before = cfg->follow;
 	if (gate.by_hook) {
 		bpf_program__set_autoload(bpf->progs.exec_hook, true);
 	} else {

@@ -41,6 +41,11 @@ else
 	skip "every exec, by a hook" "the kernel lets no program of an LSM wait at an exec"
 fi
 
+# Where neither is, a static program that is begun by a bare system call is late, and that is said.
+late() { record "$1" --no-feature task-work,exec-hook -- "${@:2}" > "$1.out" && said "$1" | sed -n 's/.*their functions were probed: //p'; }
+check "without both it is said that it began unprobed" equal "$(late unhooked ./bareexec ./nested.static)" 1
+check "... and of no program that was probed" equal "$(late at_once ./nested.static; late in_libc sh -c './nested.static; ./nested')" ""
+
 # What is named is looked at before it is opened: to open a FIFO lets another go on, and a device may do anything.
 need mkfifo
 mkfifo -m 777 pipe
