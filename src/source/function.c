@@ -78,6 +78,7 @@ static struct {
 	bool	 args_asked, args_named;	/* -A, -R or --auto-args was given; one of the first two */
 	unsigned with_args;		/* functions whose arguments or results are recorded */
 	unsigned args_refused;		/* whose are not: Go's conventions are its own */
+	unsigned args_gone;		/* whose may be others where they are probed */
 } tally;
 
 /* What is probed alike: at entry and return, or at entry only. */
@@ -156,6 +157,35 @@ static void choose_start(struct choice *c, const struct image *img, const struct
 	c->sp_offset = 0;
 }
 
+/* Only the start will do: what lies before the function's site may change what is asked for. @asks: as in choose() */
+static bool wants_start(const struct func *f, const struct choice *c, bool asks)
+{
+	if (c->class == SITE_REFUSED)
+		return false;
+	return (c->has_args && c->args.count && !args_are_right(f)) || (asks && f->flags & FUNC_ARGS_GONE);
+}
+
+/* Are all arguments values themselves, none read from where they point to? */
+static bool are_values(const struct func_args *args)
+{
+	for (unsigned i = 0; i < args->count; i++)
+		if (args->arg[i].format == VALUE_STRING || args->arg[i].format == VALUE_STD_STRING)
+			return false;
+	return true;
+}
+
+/* It has to be probed behind its start: its result is what is left, where its arguments may be others there. */
+static void leave_gone_args(struct choice *c, const struct func *f)
+{
+	if (!(f->flags & FUNC_ARGS_GONE) && are_values(&c->args))
+		return;
+	c->args.count = 0;
+	c->args.bytes = 0;
+	c->args.vectors &= VECTORS_EXIT;
+	c->has_args = c->args.result_bytes;
+	tally.args_gone++;
+}
+
 /* @asks: conditions hang on its arguments, so its site must have them as they were at its start. */
 static struct choice choose(const struct config *cfg, const struct image *img, const struct func *f, bool returns,
 			    bool asks)
@@ -173,13 +203,12 @@ static struct choice choose(const struct config *cfg, const struct image *img, c
 		c.site = f->nop5_site;
 		c.class = SITE_NOP5;
 		c.sp_offset = 0;
-	} else if (c.has_args) {
-		if (!args_are_right(f) && c.class != SITE_REFUSED)
+	} else if (wants_start(f, &c, asks)) {
+		if (f->flags & FUNC_START_REFUSED && !(asks && f->flags & FUNC_ARGS_GONE))
+			leave_gone_args(&c, f);
+		else
 			choose_start(&c, img, f);
-	} else if (asks) {
-		if (f->flags & FUNC_ARGS_GONE && c.class != SITE_REFUSED)
-			choose_start(&c, img, f);
-	} else if (c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset(cfg)) {
+	} else if (!c.has_args && !asks && c.entry_only && c.class == SITE_DEAR && f->entry_site && tells_sp_offset(cfg)) {
 		c.site = f->entry_site;
 		c.class = SITE_CHEAP;
 		c.sp_offset = f->entry_sp_offset;
@@ -703,12 +732,15 @@ static void args_summary(void)
 {
 	if (tally.with_args)
 		say("arguments or results: of %u function%s", tally.with_args, tally.with_args == 1 ? "" : "s");
-	else
+	else if (!tally.args_gone)
 		warn("no function has its arguments or results recorded: %s", tally.args_named ?
 		     "what -A and -R name was not found" : "there is no debug information that tells of them");
 	if (tally.args_refused)
 		warn("-A and -R: left out %u function%s of Go, which passes arguments in a way of its own",
 		     tally.args_refused, tally.args_refused == 1 ? "" : "s");
+	if (tally.args_gone)
+		say("arguments left out: of %u function%s whose first instruction the kernel does not probe", tally.args_gone,
+		    tally.args_gone == 1 ? "" : "s");
 }
 
 static void function_summary(void)

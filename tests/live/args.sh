@@ -83,6 +83,22 @@ if [ "$(uname -m)" = x86_64 ]; then
 	record gone.data --no-syscalls -A gone@arg1,arg2 -R gone@retval -- "$values" > /dev/null
 	check "a register that is overwritten at once is read before" grep -q 'gone(5, 6) = 11;' <(replay gone.data)
 fi
+
+# Where the kernel probes no first instruction.
+if program locked; then
+	locked_calls() { replay "$1" | sed -n 's/^ *\(\(sum\|five\|first\)(.*;\)$/\1/p'; }
+	record locked.data --no-syscalls --no-libcall -A 'sum@arg1/i32,arg2/i32' -R 'sum@retval/i32;five@retval/i32' -A first@arg1/s \
+		-R first@retval/i32 -- "$PROGRAMS/locked" > locked.out
+	check "a function whose start the kernel does not probe is there, with its numbers and results" \
+		diff <(sed 's/("text")/()/' locked.out) <(locked_calls locked.data | sed 's/("text")/()/')
+	record locked.auto.data --no-syscalls --no-libcall --auto-args -- "$PROGRAMS/locked" > locked.out
+	check "so with --auto-args" diff <(sed 's/("text")/()/' locked.out) <(locked_calls locked.auto.data | sed 's/("text")/()/')
+	if [ "$(uname -m)" = x86_64 ]; then
+		check "but what its arguments point to is left out, as it may have changed" \
+			equal "$(locked_calls locked.data | grep -c 'first() = 116;')" 10
+		check "which is said" grep -q 'left out: of 1 function whose first instruction' locked.data.err
+	fi
+fi
 for how in values.swaps "values --returns=never"; do
 	set -- $how
 	record entry.data --no-syscalls "${@:2}" -A "$args" -R "$results" -- "$PROGRAMS/$1" > /dev/null
