@@ -14,6 +14,7 @@
 #define LOOK_NS		100000000u	/* between looks whether a file is there, or has grown */
 #define TOLD_MAX	64		/* processes whose maps are kept */
 #define NAMES_MAX	(1u << 20)	/* of one process; what it tells beyond is not read */
+#define BYTES_MAX	(256l << 20)	/* of a file, nor is that: it may have holes of terabytes */
 #define LINE_MAX_BYTES	1024		/* a longer name is cut */
 #define LOOK_BACK	16		/* ranges that begin before an address, of which one may reach there */
 
@@ -136,7 +137,8 @@ static int read_lines(struct told *t)
 	long at;
 	int err = 0;
 
-	for (at = ftell(t->file); !err && t->count < NAMES_MAX && fgets(line, sizeof(line), t->file); at = ftell(t->file)) {
+	for (at = ftell(t->file); !err && at < BYTES_MAX && t->count < NAMES_MAX && fgets(line, sizeof(line), t->file);
+	     at = ftell(t->file)) {
 		size_t len = strcspn(line, "\n");
 		bool is_end = line[len] == '\n';
 

@@ -130,6 +130,18 @@ TEST(the_rest_of_a_long_line_of_a_perf_map_is_none_also_when_its_end_comes_later
 	CHECK_STR(name_at(names, 0x5000), NULL);
 }
 
+TEST(a_perf_map_of_terabytes_is_read_no_further_than_makes_sense)
+{
+	MAP;
+	NAMES;
+
+	fputs("1000 10 first\n", map);
+	if (ftruncate(fileno(map), 1l << 42))
+		SKIP("the file system has no files that large");
+	CHECK_STR(name_at(names, 0x1000), "first");
+	CHECK_STR(name_at(names, 0x2000), NULL);
+}
+
 TEST(what_is_no_file_is_no_perf_map)
 {
 	NAMES;
