@@ -241,10 +241,19 @@ static __noinline int meet_program(__u64 sp)
 
 const volatile bool execs_wait_before;	/* set before the load: nobody waits on his way back from an exec */
 
-/* A program was begun that has no dynamic linker, at which it could wait yet. */
+/*
+ * A program was begun that has no dynamic linker, at which it could wait yet: was its file looked at? Some file systems tell
+ * user space of another device or generation than the inode has, so here a file is known without both, too.
+ */
 __noinline int gate_begun(void)
 {
-	if (execs_wait_before && !is_known_file(my_inode()))
+	struct gate_file f;
+
+	if (!execs_wait_before)
+		return 0;
+	tell_file(&f, my_inode());
+	f.dev = f.gen = 0;
+	if (!bpf_map_lookup_elem(&gate_files, &f))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }

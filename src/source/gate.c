@@ -615,6 +615,8 @@ static int gate_image(struct recorder_bpf *bpf, const struct config *cfg, const 
 	know(&file);
 	if (!cfg->follow)
 		return 0;
+	if (!gate.by_work)
+		know(&(struct gate_file){ .ino = file.ino, .size = file.size, .ctime = file.ctime });	/* gate_begun() */
 	if (gate.by_work && !gate.late && probed_unleased(fd))
 		look_before_execs();
 	gate_own_exec(img, fd);
