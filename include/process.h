@@ -30,6 +30,9 @@ int process_folder(int pidfd);
 /* A thread of process @pid that has not ended, itself if possible; 0: there is none, or it is the kernel's. As /proc counts. */
 pid_t process_with_program(pid_t pid);
 
+/* Process @pid, as /proc counts, is there, but may not be looked at by who we are. */
+bool process_is_barred(pid_t pid);
+
 /* The process that thread @tid is of, both as /proc counts; 0: there is no such thread. */
 pid_t process_of_thread(pid_t tid);
 

@@ -63,6 +63,7 @@ struct target {
 	struct ring_buffer  *notices;	/* of who comes into a cgroup */
 	uint64_t	     unnoticed;	/* as BPF's when all cgroups were looked at */
 	bool		     is_blind;	/* said that some have no number */
+	bool		     is_barred;	/* said that some may not be looked at */
 	struct recorder_bpf *bpf;	/* since target_begin() */
 	struct images	    *images;
 	char		     exe[4096];
@@ -160,6 +161,9 @@ static int check(const struct target_name *n)
 	} else if (n->kind != TARGET_THREAD && pid != n->pid) {
 		fail(0, "%s %d: this is a thread of process %d", option, n->pid, pid);
 		hint("--tid %d, or %s %d for all of its threads", n->pid, option, pid);
+	} else if (process_is_barred(pid)) {
+		fail(0, "%s %d: recorder may not look at this process", option, n->pid);
+		hint("root with CAP_SYS_PTRACE, which a container may lack");
 	} else if (!process_with_program(pid)) {
 		fail(0, "%s %d: this is a thread of the kernel, or has ended", option, n->pid);
 	} else {
@@ -168,13 +172,24 @@ static int check(const struct target_name *n)
 	return -ESRCH;
 }
 
+/* One that recorder may not look at is not recorded. */
+static bool say_barred(struct target *t, pid_t pid)
+{
+	if (!process_is_barred(pid))
+		return false;
+	if (!t->is_barred)
+		warn("process %d, of those asked for, is not recorded: recorder may not look at it; nor at others, perhaps", pid);
+	t->is_barred = true;
+	return true;
+}
+
 /* Who has ended meanwhile, is a thread of the kernel or belongs to us is nobody's loss. */
 static int hold_member(void *ctx, pid_t pid)
 {
 	struct target *t = ctx;
 	int err;
 
-	if (find(t, pid) || process_is_ours(pid) || !process_with_program(pid))
+	if (find(t, pid) || process_is_ours(pid) || say_barred(t, pid) || !process_with_program(pid))
 		return 0;
 	err = hold(t, pid, TARGET_WHOLE);
 	return err == -ESRCH ? 0 : err;
@@ -286,7 +301,7 @@ static bool is_in_tree(const struct config *cfg, pid_t pid)
 /* One that has ended meanwhile is nobody's loss. */
 static int hold_child(struct target *t, pid_t pid)
 {
-	int err = !process_with_program(pid) ? -ESRCH : hold(t, pid, TARGET_WHOLE | TARGET_CHILDREN);
+	int err = say_barred(t, pid) || !process_with_program(pid) ? -ESRCH : hold(t, pid, TARGET_WHOLE | TARGET_CHILDREN);
 
 	return err == -ESRCH ? note_other(t, pid) : err;
 }

@@ -60,12 +60,25 @@ int process_open(pid_t pid)
 	return pidfd < 0 ? -errno : process_folder(pidfd);
 }
 
-static bool has_program(pid_t tid)
+/* An errno: of a thread of the kernel ENOENT. */
+static int look_for_program(pid_t tid)
 {
 	char path[32], exe[8];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", tid);
-	return readlink(path, exe, sizeof(exe)) > 0;
+	return readlink(path, exe, sizeof(exe)) < 0 ? errno : 0;
+}
+
+static bool has_program(pid_t tid)
+{
+	return !look_for_program(tid);
+}
+
+bool process_is_barred(pid_t pid)
+{
+	int err = look_for_program(pid);
+
+	return err == EACCES || err == EPERM;
 }
 
 pid_t process_with_program(pid_t pid)

@@ -157,6 +157,23 @@ itself() {
 }
 check "recorder in it does not record itself, nor its helpers" itself
 
+# Who may not be looked at, by whom the right to do that was taken from, is missed aloud.
+barred() {
+	local guarded
+	inside "$top/a" sleep 30 &
+	wait_for grep -q . "$top/a/cgroup.procs"
+	guarded=$(head -n 1 "$top/a/cgroup.procs")
+	setpriv --bounding-set=-sys_ptrace "$RECORDER" --cgroup "$group" -o barred.data --duration 100ms 2> barred.err
+	kill "$guarded"
+	wait
+	grep -q "process $guarded.* is not recorded" barred.err || { cat barred.err; return 1; }
+}
+if command -v setpriv > /dev/null; then
+	check "who is in it, but may not be looked at, is told of" barred
+else
+	skip "who may not be looked at" "setpriv is not there"
+fi
+
 refused() {
 	local status
 	"$RECORDER" -q --cgroup "$1" -o refused.data "${@:3}" 2> refused.err

@@ -69,6 +69,16 @@ wrong 2 "--no-feature" uprobe-mutli "'uprobe-multi'"		-- --no-feature uprobe-mut
 wrong 2 "-p" "'redis'"						-- -p redis
 wrong 2 "-p 4194999" "no such process"				-- -p 4194999
 [ "$(cat /proc/2/comm 2>/dev/null)" != kthreadd ] || wrong 2 "-p 2" "kernel" -- -p 2
+# A process that may not be looked at is there all the same. (As root, but without the right to look at who has more rights.)
+if command -v setpriv > /dev/null; then
+	sleep 60 & guarded=$!
+	printf '#!/bin/sh\nexec setpriv --bounding-set=-sys_ptrace "%s" "$@"\n' "$RECORDER" > "$scratch/lesser"
+	chmod +x "$scratch/lesser"
+	RECORDER=$scratch/lesser wrong 2 "-p $guarded" "may not look" -- -p $guarded
+	kill $guarded
+else
+	skip "a process that may not be looked at" "setpriv is not there"
+fi
 wrong 2 "--duration" "'soon'"					-- --duration soon true
 wrong 2 "--status" "'often'"					-- --status=often true
 wrong 2 "-u" "'no-such-user'"					-- -u no-such-user true
