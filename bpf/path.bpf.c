@@ -24,12 +24,13 @@ static long walk_up(__u32 step, struct image_scratch **scratch)
 
 static __always_inline void begin_walk(struct image_scratch *s, struct file *f)
 {
-	struct inode *inode = BPF_CORE_READ(f, f_inode);
+	struct inode *inode = inode_of_file(f);
+	const struct path *path = path_of_file(f);
 
 	s->rec.ino = BPF_CORE_READ(inode, i_ino);
 	s->rec.dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	s->rec.gen = BPF_CORE_READ(inode, i_generation);
-	walk_begin(&s->walk, (__u64)BPF_CORE_READ(f, f_path.dentry), (__u64)BPF_CORE_READ(f, f_path.mnt), 0);
+	walk_begin(&s->walk, (__u64)BPF_CORE_READ(path, dentry), (__u64)BPF_CORE_READ(path, mnt), 0);
 }
 
 __noinline int image_fill(struct image_scratch *s, __u64 file)
@@ -68,7 +69,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	size = image_fill(s, file);
 	if (cuda_wanted && !bpf_strncmp(s->path, sizeof(cuda_driver) - 1, cuda_driver))
 		returns_want();
-	inode = BPF_CORE_READ((struct file *)file, f_inode);
+	inode = inode_of_file((void *)file);
 	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(inode));
 	s->rec.addr = addr;
 	s->rec.len = len;

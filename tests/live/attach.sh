@@ -56,6 +56,26 @@ alone() {
 }
 check "with --tid one thread only" alone
 
+# What is mapped of an overlayfs are files of its layers, on a mount that nobody sees.
+mkdir lower upper work merged; cp "$PROGRAMS/serves" lower
+layered() {
+	serve "$PWD/merged/serves"
+	attach layered.data -p "$served" --auto-args
+	tell begin "all 100"
+	done_all
+	detach || { cat layered.data.err; return 1; }
+	served_status
+	grep -q " $PWD/merged/serves build-id:" layered.data/sid-*.map || { cat layered.data/sid-*.map; return 1; }
+	replay layered.data > layered.out
+	grep -q 'step([0-9][0-9]*)' layered.out || { head layered.out; return 1; }
+}
+if mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work over merged 2> mount.err; then
+	check "a program on an overlayfs: under its own name, with its arguments" layered
+	umount merged
+else
+	skip "a program on an overlayfs" "$(tail -n 1 mount.err)"
+fi
+
 started_twice() { [ "$(grep -c ready served.out)" = 2 ]; }
 execs() {
 	serve "$PROGRAMS/serves"

@@ -260,6 +260,7 @@ struct inode {
 
 struct super_block {
 	dev_t s_dev;
+	long unsigned int s_flags;
 	long unsigned int s_magic;
 };
 
@@ -331,6 +332,7 @@ struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
 	int mnt_id;
 };
 
