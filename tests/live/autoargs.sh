@@ -37,6 +37,15 @@ if program autoargs.pg "as uftrace shows it"; then
 fi
 record named.data --no-syscalls --auto-args -A 'x_three@arg3/x' -- "$autoargs" > /dev/null
 check "what -A says goes before" grep -q 'x_three(0x2);' <(replay named.data)
+
+# As a container has a C library of the same build as its host's, but not the debug file.
+mkdir one two; strip -g -o one/prog "$autoargs"; cp "$autoargs" two/prog
+record copies.data --no-syscalls --auto-args -- sh -c 'one/prog; two/prog' > /dev/null
+check "two files of one name and build-id, each with its own arguments" equal \
+	"$(replay copies.data | sed -n 's/^[^"]*\(x_three([^)]*)\).*/\1/p')" \
+	"$(printf 'x_three(%s)\n' '' '' '' '1, "abc", GREEN' '2, "abc", GREEN' '3, "abc", GREEN')"
+check "... and nothing of that is complained of" uftrace_accepts copies.data
+
 record lines.data --no-syscalls --srcline -- "$autoargs" > /dev/null
 check "--srcline alone shows no arguments" grep -q 'x_three();.*autoargs.c:' <(replay lines.data --srcline)
 

@@ -206,7 +206,7 @@ static void put_line(struct out *o, uint64_t start, uint64_t end, const char *pr
 
 static void put_module(struct out *o, const struct uf_map *m)
 {
-	put_line(o, m->start, m->end, "r-xp", m->module->path, m->module->build_id);
+	put_line(o, m->start, m->end, "r-xp", m->module->path, uf_module_build_id(m->module));
 }
 
 static bool is_main(const struct uf_session *us, const struct uf_map *m)

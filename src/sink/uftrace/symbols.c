@@ -195,6 +195,26 @@ static bool is_taken(const struct uf_modules *m, const struct uf_module *mod, co
 	return other_module(m, mod, file, has_file);
 }
 
+static const char *base_of(const struct uf_module *mod)
+{
+	return strrchr(mod->path, '/') + 1;
+}
+
+/* Is there another of its base name and build-id? A reader would take that one's .dbg: it asks for the path only without an id. */
+static bool is_copy(const struct uf_modules *m, const struct uf_module *mod)
+{
+	for (size_t i = 0; *mod->build_id && i < m->hash_size; i++)
+		for (const struct uf_module *other = m->hash[i]; other; other = other->next)
+			if (other != mod && !strcmp(other->build_id, mod->build_id) && !strcmp(base_of(other), base_of(mod)))
+				return true;
+	return false;
+}
+
+const char *uf_module_build_id(const struct uf_module *mod)
+{
+	return mod->is_copy ? "" : mod->build_id;
+}
+
 /*
  * Give @mod its file: X.sym for the first of a base name, then X-<4 hex of the
  * build-id>.sym, or of the sum of the path's bytes if it has none. uftrace looks
@@ -203,17 +223,20 @@ static bool is_taken(const struct uf_modules *m, const struct uf_module *mod, co
 static int name_file(const struct uf_modules *m, struct uf_module *mod)
 {
 	__cleanup(free_ptr) char *path = strdup(mod->path);
+	const char *build_id;
 
+	mod->is_copy = is_copy(m, mod);
+	build_id = uf_module_build_id(mod);
 	for (unsigned i = 2; path; i++) {
-		const char *base = strrchr(mod->path, '/') + 1;
+		const char *base = base_of(mod);
 
 		free(mod->file);
 		mod->file = strdup(base);
 		if (!mod->file || !is_taken(m, mod, mod->file))
 			break;
 		free(mod->file);
-		if ((*mod->build_id ? asprintf(&mod->file, "%s-%.4s", base, mod->build_id) :
-				      asprintf(&mod->file, "%s-%04x", base, sum_of(mod->path))) < 0)
+		if ((*build_id ? asprintf(&mod->file, "%s-%.4s", base, build_id) :
+				 asprintf(&mod->file, "%s-%04x", base, sum_of(mod->path))) < 0)
 			mod->file = NULL;
 		if (!mod->file || !is_taken(m, mod, mod->file))
 			break;
@@ -369,7 +392,7 @@ static void put_only_symbol(struct out *o)
 static void put_heads(struct out *o, const struct uf_module *mod)
 {
 	out_printf(o, "# path name: %s\n", mod->path);
-	if (*mod->build_id)
+	if (*uf_module_build_id(mod))
 		out_printf(o, "# build-id: %s\n", mod->build_id);
 }
 

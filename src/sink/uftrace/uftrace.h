@@ -81,6 +81,7 @@ struct uf_module {
 	char		  *real_path;	/* as the target sees it */
 	char		  *file;	/* base name of the .sym */
 	char		   build_id[41];
+	bool		   is_copy;	/* another of its base name has the same build-id: readers are not told of this one's */
 	const struct image *image;	/* NULL: no function of it is known */
 	struct uf_spec	  *spec;	/* by addr, ascending */
 	size_t		   spec_count, spec_room;
@@ -100,6 +101,8 @@ int  uf_modules_init(struct uf_modules *m);
 void uf_modules_release(struct uf_modules *m);
 int  uf_module_find(struct uf_modules *m, struct uf_module **ret, const char *path,
 		    const struct image *image);
+/* As readers are told of it; "": not at all. */
+const char *uf_module_build_id(const struct uf_module *mod);
 /* Any module of that path, or NULL. */
 struct func;
 const char *uf_name(const struct func *f);	/* as it stands in .sym */
