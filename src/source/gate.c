@@ -306,7 +306,7 @@ static int serve_waiting(const struct gate_notice *n, enum gate_state *answer)
 	gate.bpf->bss->gate_serving = gate.bpf->rodata->libraries_wanted || n->what == GATE_FORK;	/* else it is soon done */
 	err = gate.fn(gate.fn_ctx, n, proc, names_a_path(n) ? path : NULL);
 	gate.bpf->bss->gate_serving = false;
-	if (n->what == GATE_EXECED || (n->what == GATE_EXEC_HOOK && !err))
+	if (n->what == GATE_EXECED)		/* a path may have led to another file than the task has */
 		know(&n->file);
 	if (!err)
 		*answer = GATE_DONE;
