@@ -3,13 +3,13 @@
  */
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base.h"
 #include "debugfile.h"
 #include "image.h"
 #include "log.h"
+#include "regular.h"
 
 #define DEBUG_FOLDER	"/usr/lib/debug"
 
@@ -60,20 +60,11 @@ int debugfile_open(int proc, const char *place)
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	__cleanup(close_fd) int root = openat(proc, "root", O_PATH | O_CLOEXEC);
 	__cleanup(close_fd) int at = -1;
-	struct stat st;
-	char self[32];
-	int fd;
 
 	if (root < 0)
 		return -errno;
 	at = syscall(SYS_openat2, root, place, &how, sizeof(how));
-	if (at < 0 || fstat(at, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))	/* a FIFO would wait, a device might do anything */
-		return -EINVAL;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
-	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	return at < 0 ? -errno : regular_open(at);
 }
 
 static bool wants_symbols(enum image_depth depth)

@@ -23,6 +23,7 @@
 #include "kernel.h"
 #include "log.h"
 #include "mapped.h"
+#include "regular.h"
 #include "resolved.h"
 #include "source.h"
 #include "source/library.h"
@@ -477,23 +478,12 @@ static int list_needed(struct images *im, int proc, const struct image *img)
 	return MIN(err, 0);
 }
 
-static bool is_executable(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111;
-}
-
-/*
- * @path as the process sees it whose folder in /proc is @proc. What it names on a target's word is looked at before it is
- * opened: to open a device or a FIFO does something.
- */
+/* @path, an executable file, as the process sees it whose folder in /proc is @proc. It is named on a target's word. */
 static int open_as(int proc, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC };
 	__cleanup(close_fd) int from = -1, at = -1;
-	char self[32];
-	int fd;
+	struct stat st;
 
 	if (*path == '/')
 		how.resolve = RESOLVE_IN_ROOT;	/* its links lead where they lead for that process */
@@ -501,13 +491,9 @@ static int open_as(int proc, const char *path)
 	if (from < 0)
 		return -errno;
 	at = syscall(SYS_openat2, from, path, &how, sizeof(how));
-	if (at < 0)
+	if (at < 0 || fstat(at, &st))
 		return -errno;
-	if (!is_executable(at))
-		return -EACCES;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
-	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	return st.st_mode & 0111 ? regular_open(at) : -EACCES;
 }
 
 /* The interpreter that the first line of a script names, into @line; false: not a script. execve(2). */

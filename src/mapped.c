@@ -3,11 +3,11 @@
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
 #include "mapped.h"
+#include "regular.h"
 
 static bool take_line(char *line, enum mapped kind, struct mapping *m)
 {
@@ -70,21 +70,13 @@ bool mapped_still(const struct mapping *m)
 	       (q.major << 20 | q.minor) == m->dev;
 }
 
-/* Looked at before it is opened: a device may be mapped too. */
+/* A device may be mapped, too. */
 int mapped_open(const struct mapping *m)
 {
 	__cleanup(close_fd) int at = -1;
-	struct stat st;
 	char path[64];
-	int fd;
 
 	snprintf(path, sizeof(path), "map_files/%lx-%lx", m->start, m->end);
 	at = openat(m->proc, path, O_PATH | O_CLOEXEC);
-	if (at < 0 || fstat(at, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	return at < 0 ? -errno : regular_open(at);
 }
