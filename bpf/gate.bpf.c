@@ -72,9 +72,9 @@ static __noinline bool is_known_file(const struct inode *inode)
 }
 
 /*
- * Tell the control thread of the task at the slot and of the file of @inode, and wait: GATE_DONE is its yes, GATE_FAILED its no, GATE_FREE
- * or GATE_GIVEN_UP that there was none, GATE_HELD that it comes before the task runs on, GATE_LEFT that the task does not.
- * The notice is made in the ring itself.
+ * Tell the control thread of the task at the slot and of the file of @inode, and wait: GATE_DONE is its yes, GATE_FAILED
+ * its no, GATE_FREE or GATE_GIVEN_UP that there was none, GATE_HELD that it comes before the task runs on, GATE_LEFT that
+ * the task does not. The notice is made in the ring itself.
  */
 static __noinline __u32 ask_control_of(__u32 at, __u32 what, const struct inode *inode)
 {
@@ -187,7 +187,6 @@ UPROBE_SLEEPABLE(exec_call, ctx)
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
-
 
 /* Made past the C library, or not answered: what they call is missed. */
 volatile __u64 gate_strays;

@@ -22,11 +22,32 @@ static long walk_up(__u32 step, struct image_scratch **scratch)
 	return walk_step(&s->walk, s->path, REC_PATH_MAX);
 }
 
+#define MNT_NS_INTERNAL	((__u64)-22)	/* ERR_PTR(-EINVAL): fs/mount.h */
+#define SB_KERNMOUNT	(1ul << 22)
+
+/*
+ * Mapped from an overlayfs it is, since def3ae83da02 (6.8, "fs: store real path instead of fake path in backing file f_path"),
+ * a file of one of the layers, on a mount that nobody sees, and the path that was opened lies behind it: struct backing_file,
+ * for which by name libbpf would look in the modules of a kernel without it, and that takes CAP_SYS_ADMIN. A file in memory
+ * (memfd_create()) lies on such a mount, too, of a file system of the kernel's own.
+ */
+static __always_inline bool is_layered(struct file *f)
+{
+	struct mount *mount = (void *)BPF_CORE_READ(f, f_path.mnt) - bpf_core_field_offset(struct mount, mnt);
+
+	return (__u64)BPF_CORE_READ(mount, mnt_ns) == MNT_NS_INTERNAL && !(BPF_CORE_READ(f, f_inode, i_sb, s_flags) & SB_KERNMOUNT);
+}
+
 static __always_inline void begin_walk(struct image_scratch *s, struct file *f)
 {
-	struct inode *inode = inode_of_file(f);
-	const struct path *path = path_of_file(f);
+	const struct path *path = (void *)f + bpf_core_field_offset(struct file, f_path);
+	struct inode *inode = BPF_CORE_READ(f, f_inode);
 
+	if (is_layered(f)) {
+		path = (void *)f + bpf_core_type_size(struct file);
+		inode = BPF_CORE_READ(path, dentry, d_inode);
+	}
+	s->inode = (__u64)inode;
 	s->rec.ino = BPF_CORE_READ(inode, i_ino);
 	s->rec.dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	s->rec.gen = BPF_CORE_READ(inode, i_generation);
@@ -69,7 +90,7 @@ __noinline int send_image(__u64 file, __u32 at, __u64 addr, __u64 len, __u64 off
 	size = image_fill(s, file);
 	if (cuda_wanted && !bpf_strncmp(s->path, sizeof(cuda_driver) - 1, cuda_driver))
 		returns_want();
-	inode = inode_of_file((void *)file);
+	inode = (void *)s->inode;
 	returns_map(s->rec.ino, s->rec.dev, s->rec.gen, BPF_CORE_READ(inode, i_size), INODE_CTIME(inode));
 	s->rec.addr = addr;
 	s->rec.len = len;

@@ -13,34 +13,8 @@ struct image_scratch {
 	struct rec_image rec;
 	char	path[REC_PATH_MAX + NAME_ROOM];
 	struct walk walk;
+	__u64	inode;			/* of the file, the one that user space is told of */
 };
-
-#define MNT_NS_INTERNAL	((__u64)-22)	/* ERR_PTR(-EINVAL): fs/mount.h */
-#define SB_KERNMOUNT	(1ul << 22)
-
-/*
- * Mapped from an overlayfs it is, since def3ae83da02 (6.8, "fs: store real path instead of fake path in backing file f_path"),
- * a file of one of the layers, on a mount that nobody sees, and the path that was opened lies behind it: struct backing_file,
- * for which by name libbpf would look in the modules of a kernel without it, and that takes CAP_SYS_ADMIN. A file in memory
- * (memfd_create()) lies on such a mount, too, of a file system of the kernel's own.
- */
-static __always_inline bool is_layered(struct file *f)
-{
-	struct mount *mount = (void *)BPF_CORE_READ(f, f_path.mnt) - bpf_core_field_offset(struct mount, mnt);
-
-	return (__u64)BPF_CORE_READ(mount, mnt_ns) == MNT_NS_INTERNAL && !(BPF_CORE_READ(f, f_inode, i_sb, s_flags) & SB_KERNMOUNT);
-}
-
-/* What was opened: by path, and as user space is told of it. */
-static __always_inline const struct path *path_of_file(struct file *f)
-{
-	return (void *)f + (is_layered(f) ? bpf_core_type_size(struct file) : bpf_core_field_offset(struct file, f_path));
-}
-
-static __always_inline struct inode *inode_of_file(struct file *f)
-{
-	return is_layered(f) ? BPF_CORE_READ(path_of_file(f), dentry, d_inode) : BPF_CORE_READ(f, f_inode);
-}
 
 /*
  * Everything about the file but addr, len, offset and at, once the walk's root is known. @file: the

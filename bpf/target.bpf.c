@@ -163,7 +163,7 @@ int target_files(struct bpf_iter__task_vma *ctx)
 	s->rec.len = vma->vm_end - vma->vm_start;
 	s->rec.offset = vma->vm_pgoff << PAGE_SHIFT;
 	s->rec.at = IMAGE_MAPPED;
-	if (BPF_CORE_READ(task, mm, exe_file, f_inode) == inode_of_file((void *)file)) {
+	if ((__u64)BPF_CORE_READ(task, mm, exe_file, f_inode) == s->inode) {
 		read_auxv(task->mm, &phdr, &base);
 		s->rec.addr = phdr;
 		s->rec.len = s->rec.offset = 0;
