@@ -153,7 +153,7 @@ static inline __u32 gate_state(const struct gate_slot *s)
 
 /*
  * The control thread's side of GATE_EXEC. Where tasks wait is source_gate's: on their way back from the system
- * call, or at probes in each dynamic linker that an image names.
+ * call, or in the exec and at probes in each dynamic linker that an image names.
  */
 
 /* Readable when tasks wait; -1: there are no gates. */

@@ -136,13 +136,12 @@ static void exec_nothing(void)
 {
 	static const char text[] = "of no format";
 	char *words[] = { "trial", NULL };
-	int fd = memfd_create("trial", MFD_CLOEXEC | MFD_EXEC);
+	__cleanup(close_fd) int fd = memfd_create("trial", MFD_CLOEXEC | MFD_EXEC);
 
 	if (fd < 0)
 		fd = memfd_create("trial", MFD_CLOEXEC);
 	if (fd >= 0 && write(fd, text, sizeof(text)) == sizeof(text))
 		execveat(fd, "", words, words + 1, AT_EMPTY_PATH);
-	close(fd);
 }
 
 /* It can be attached where BPF is none of the system's LSMs, too, and is never run then. */

@@ -6,9 +6,8 @@
  * mapped. Else:
  *
  * The best place is before the exec: nobody has the file mapped yet. Where BPF is one of the kernel's LSMs that is
- * its hook, by which comes whatever execs; else the C library's execve(), with a probe there. What does
- * not come by, or is named by no path, is held at its first instruction,
- * where setting probes takes longer, in a memory that is in use. The first instruction of
+ * an LSM's hook, by which comes whatever execs; else a probe in the C library's execve(). What does not come by,
+ * or is led to by no path, is held at its first instruction, where setting probes takes longer, in a memory that is in use. The first instruction of
  * a dynamically linked program is the dynamic linker's entry point, so one site in that file
  * is the gate of them all; it is set at once for this machine's own, for others when the
  * first image names them as its interpreter. A static program has no such site, and without
@@ -54,7 +53,6 @@ static struct {
 	struct ring_buffer *notices;
 	struct gate_slot   *slot;
 	bool		    by_work;	/* tasks wait on their way back to their programs */
-	bool		    by_hook;	/* tasks wait in the midst of their execs */
 	struct bpf_program *exec_call;	/* for C libraries; NULL: tasks wait elsewhere */
 	struct recorder_bpf *late;	/* a load of its own, for exec_call; NULL: none */
 	struct links	    links;
@@ -90,9 +88,8 @@ static void plan_probes(struct recorder_bpf *bpf, const struct config *cfg)
 	plan_program(bpf->progs.exec_gate);
 	plan_program(bpf->progs.maps_gate);
 	point_load(bpf, bpf->progs.maps_misread, true);
-	gate.by_hook = cfg->follow && kernel_has(HAVE_EXEC_HOOK);
 	bpf->rodata->execs_wait_before = cfg->follow;
-	if (gate.by_hook) {
+	if (cfg->follow && kernel_has(HAVE_EXEC_HOOK)) {
 		bpf_program__set_autoload(bpf->progs.exec_hook, true);
 	} else {
 		plan_program(bpf->progs.exec_call);
@@ -109,7 +106,6 @@ static void plan_work(struct recorder_bpf *bpf, const struct config *cfg)
 static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
 	gate.by_work = is_wanted(cfg) && kernel_has(HAVE_TASK_WORK);
-	gate.by_hook = false;
 	gate.exec_call = NULL;
 	bpf_map__set_autocreate(bpf->maps.gate_works, gate.by_work);
 	if (!is_wanted(cfg))
@@ -617,7 +613,7 @@ static int gate_image(struct recorder_bpf *bpf, const struct config *cfg, const 
 		return 0;
 	if (!gate.by_work)
 		know(&(struct gate_file){ .ino = file.ino, .size = file.size, .ctime = file.ctime });	/* gate_begun() */
-	if (gate.by_work && !gate.late && probed_unleased(fd))
+	else if (!gate.late && probed_unleased(fd))
 		look_before_execs();
 	gate_own_exec(img, fd);
 	return 0;

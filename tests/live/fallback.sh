@@ -14,8 +14,8 @@ same_recording() {
 	cmp all.out "$name.out" && diff all.txt <(calls_of "$name.data" | sort -k2)
 }
 
-for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user write-others uprobe-sleepable task-work task-work,exec-hook forced-writes \
-	nop5-fork-safe steady-tracepoints steady-tracepoints,perf-tracepoints storage-at-forks storage-lookups; do
+for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user write-others uprobe-sleepable task-work \
+	task-work,exec-hook forced-writes nop5-fork-safe steady-tracepoints steady-tracepoints,perf-tracepoints storage-at-forks storage-lookups; do
 	check "without $feature" same_recording "no-$feature" --no-feature "$feature"
 done
 

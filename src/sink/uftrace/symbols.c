@@ -106,27 +106,27 @@ void uf_modules_release(struct uf_modules *m)
 
 /* Any module but @self for which @is_it holds. Modules are made rarely: looking at all of them will do. */
 static const struct uf_module *other_module(const struct uf_modules *m, const struct uf_module *self,
-					    const char *name,
-					    bool (*is_it)(const struct uf_module *, const char *))
+					    const void *what,
+					    bool (*is_it)(const struct uf_module *, const void *))
 {
 	for (size_t i = 0; i < m->hash_size; i++)
 		for (const struct uf_module *mod = m->hash[i]; mod; mod = mod->next)
-			if (mod != self && is_it(mod, name))
+			if (mod != self && is_it(mod, what))
 				return mod;
 	return NULL;
 }
 
-static bool has_path(const struct uf_module *mod, const char *path)
+static bool has_path(const struct uf_module *mod, const void *path)
 {
 	return !strcmp(mod->path, path);
 }
 
-static bool has_file(const struct uf_module *mod, const char *file)
+static bool has_file(const struct uf_module *mod, const void *file)
 {
 	return !strcmp(mod->file, file);
 }
 
-static bool has_real_path(const struct uf_module *mod, const char *real_path)
+static bool has_real_path(const struct uf_module *mod, const void *real_path)
 {
 	return !strcmp(mod->real_path, real_path);
 }
@@ -200,14 +200,12 @@ static const char *base_of(const struct uf_module *mod)
 	return strrchr(mod->path, '/') + 1;
 }
 
-/* Is there another of its base name and build-id? A reader would take that one's .dbg: it asks for the path only without an id. */
-static bool is_copy(const struct uf_modules *m, const struct uf_module *mod)
+/* Have both one base name and build-id? A reader would take the .dbg of either: it asks for the path only without an id. */
+static bool is_alike(const struct uf_module *mod, const void *other)
 {
-	for (size_t i = 0; *mod->build_id && i < m->hash_size; i++)
-		for (const struct uf_module *other = m->hash[i]; other; other = other->next)
-			if (other != mod && !strcmp(other->build_id, mod->build_id) && !strcmp(base_of(other), base_of(mod)))
-				return true;
-	return false;
+	const struct uf_module *o = other;
+
+	return *mod->build_id && !strcmp(mod->build_id, o->build_id) && !strcmp(base_of(mod), base_of(o));
 }
 
 const char *uf_module_build_id(const struct uf_module *mod)
@@ -225,7 +223,7 @@ static int name_file(const struct uf_modules *m, struct uf_module *mod)
 	__cleanup(free_ptr) char *path = strdup(mod->path);
 	const char *build_id;
 
-	mod->is_copy = is_copy(m, mod);
+	mod->is_copy = other_module(m, mod, mod, is_alike);
 	build_id = uf_module_build_id(mod);
 	for (unsigned i = 2; path; i++) {
 		const char *base = base_of(mod);
