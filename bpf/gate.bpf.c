@@ -350,8 +350,9 @@ UPROBE_SLEEPABLE(maps_gate, ctx)
 struct gate_work {
 	struct bpf_task_work work;
 	__u64	ip;			/* where the task goes on */
-	__u64	begin, end;		/* read_met(): what to look at */
-	__u32	is_taken, pad;
+	__u64	begin, end;		/* what is to be looked at for breakpoints, once that is known */
+	__u32	is_taken;
+	__u32	is_planted;		/* what is mapped has breakpoints */
 };
 
 struct {
@@ -361,7 +362,7 @@ struct {
 	__type(value, struct gate_work);
 } gate_works SEC(".maps");
 
-static __always_inline bool defer(task_work_fn fn, __u64 begin, __u64 end)
+static __always_inline bool defer(task_work_fn fn, bool is_planted)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
@@ -372,8 +373,7 @@ static __always_inline bool defer(task_work_fn fn, __u64 begin, __u64 end)
 		if (!w || __sync_val_compare_and_swap(&w->is_taken, 0, 1))
 			continue;
 		w->ip = PT_REGS_IP_CORE(own_regs());
-		w->begin = begin;
-		w->end = end;
+		w->is_planted = is_planted;
 		if (!task_work_add(task, &w->work, &gate_works, fn))
 			return true;
 		w->is_taken = 0;
@@ -408,14 +408,28 @@ static int exec_met(void *map, __u32 *key, void *value)
 	return 0;
 }
 
+/* The mmap() that has ended, also a failed one, gave @regs their result. */
+static __noinline int tell_code(struct pt_regs *regs)
+{
+	__u64 arg[6];
+
+	if (!regs || is_error(PT_REGS_RC_CORE(regs)))
+		return 0;
+	syscall_args(regs, arg);
+	return send_image_at(PT_REGS_RC_CORE(regs), IMAGE_MAPPED, arg[1], arg[5], arg[4]);
+}
+
 /* What was mapped too long ago to wait for it stays unknown, and counts as that: returns_unseen. */
-static int maps_met(void *map, __u32 *key, void *value)
+static int code_met(void *map, __u32 *key, void *value)
 {
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
-	if (is_in_time(w, regs) && !is_ending())
+	if (is_in_time(w, regs) && !is_ending()) {
+		if (maps_are_told_here)
+			tell_code(regs);
 		meet_maps(PT_REGS_SP_CORE(regs));
+	}
 	w->is_taken = 0;
 	return 0;
 }
@@ -460,22 +474,9 @@ static __noinline int meet_reader(const struct gate_work *w, struct pt_regs *reg
 	return 0;
 }
 
-static int read_met(void *map, __u32 *key, void *value)
-{
-	struct pt_regs *regs = own_regs();
-	struct gate_work *w = value;
-
-	if (!is_in_time(w, regs))
-		__sync_fetch_and_add(&gate_misread, 1);
-	else if (!is_ending())
-		meet_reader(w, regs);
-	w->is_taken = 0;
-	return 0;
-}
-
 GIVES_WORK_AT_EXEC(exec_work)
 {
-	if (my_task() && !defer(exec_met, 0, 0))
+	if (my_task() && !defer(exec_met, false))
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	return 0;
 }
@@ -509,7 +510,7 @@ AT_SYS_EXIT(maps_misread, regs, ret)
 {
 	__u64 arg[6];
 
-	if (map_call(regs, syscall_nr(regs), arg) == MAP_CALL_MAP && maps_text(arg, ret) && arg[2] && is_planted(arg[4]))
+	if (map_call(regs, syscall_nr(regs), arg) == MAP_CALL_MAP && !is_error(ret) && maps_text(arg) && arg[2] && is_planted(arg[4]))
 		__sync_fetch_and_add(&gate_misread, 1);
 	return 0;
 }
@@ -555,30 +556,26 @@ int gate_forget(struct gate_unread *u)
 	return r && r->all.count == u->count ? bpf_map_delete_elem(&gate_readers, &pid) : 0;
 }
 
-static __always_inline void show(__u64 begin, __u64 end)
-{
-	if (!defer(read_met, begin, end))
-		__sync_fetch_and_add(&gate_misread, 1);
-}
-
 /*
  * Where a mapping is cut in two, or becomes one with its neighbour, the kernel plants all breakpoints anew: look again. What was
  * mapped and not to be read at first may be now. Not where one that was mended is made code as a whole: there are none then.
  */
-static __noinline int change_readings(__u32 call, const __u64 arg[6], __u64 ret)
+static __always_inline bool changes_reading(struct gate_work *w, __u32 call, const __u64 arg[6], __u64 ret)
 {
 	struct gate_reader *r = my_readings();
 	__u32 pid = my_pid();
 	__u64 begin, end;
 
-	if (!r || !arg)
-		return 0;
+	if (!r)
+		return false;
 	begin = call == MAP_CALL_MAP ? ret : arg[0];
 	end = begin + ((arg[1] + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ull));
 	if (!lies_in(&r->all, begin, end))
-		return 0;
-	if (call <= MAP_CALL_UNMAP && covers(begin, end, &r->all))
-		return bpf_map_delete_elem(&gate_readers, &pid);
+		return false;
+	if (call <= MAP_CALL_UNMAP && covers(begin, end, &r->all)) {
+		bpf_map_delete_elem(&gate_readers, &pid);
+		return false;
+	}
 	if (call == MAP_CALL_PROTECT && arg[2] & PROT_EXEC && r->is_shown && covers(begin, end, &r->all) && my_task())
 		__sync_fetch_and_add(&gate_unplanted, 1);
 	__sync_fetch_and_add(&r->all.count, 1);
@@ -587,45 +584,67 @@ static __noinline int change_readings(__u32 call, const __u64 arg[6], __u64 ret)
 		begin = r->all.begin;
 		end = r->all.end;
 	}
-	show(begin - PAGE_BYTES, end + PAGE_BYTES);
-	return 0;
+	w->begin = begin - PAGE_BYTES;
+	w->end = end + PAGE_BYTES;
+	return true;
 }
 
-/* Nothing waits where nothing may be read yet: change_readings() sees when it may. */
-static __noinline int begin_reading(const __u64 arg[6], __u64 ret)
+/* Nothing waits where nothing may be read yet: changes_reading() sees when it may. */
+static __always_inline bool begins_reading(struct gate_work *w, const __u64 arg[6], __u64 ret)
 {
-	if (!arg)
-		return 0;
 	note_reading(ret, ret + arg[1], arg[2]);
-	if (arg[2])
-		show(ret, ret + arg[1]);
+	w->begin = ret;
+	w->end = ret + arg[1];
+	return arg[2];
+}
+
+/* The system call is done: is there anything to be looked at for breakpoints? */
+static __noinline bool is_to_be_read(struct gate_work *w, struct pt_regs *regs)
+{
+	__u64 arg[6], ret;
+	__u32 call;
+
+	if (!w || !regs)
+		return false;
+	ret = PT_REGS_RC_CORE(regs);
+	call = map_call(regs, syscall_nr(regs), arg);
+	if (call == MAP_CALL_NONE || is_error(ret))
+		return false;
+	return w->is_planted ? begins_reading(w, arg, ret) : changes_reading(w, call, arg, ret);
+}
+
+static int reading_met(void *map, __u32 *key, void *value)
+{
+	struct pt_regs *regs = own_regs();
+	struct gate_work *w = value;
+
+	if (!is_in_time(w, regs))
+		__sync_fetch_and_add(&gate_misread, 1);
+	else if (!is_ending() && is_to_be_read(w, regs))
+		meet_reader(w, regs);
+	w->is_taken = 0;
 	return 0;
 }
 
-static __always_inline void begins_code(const __u64 arg[6], __u64 ret)
+static __always_inline bool is_followed(const struct task_state *t)
 {
-	struct task_state *t = my_task();
-
-	if (!t || t->flags & TASK_ARMED)
-		return;
-	if (maps_are_told_here)
-		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5], arg[4]);
-	defer(maps_met, 0, 0);
+	return t && !(t->flags & TASK_ARMED);
 }
 
+/* What comes of the call is known when it is done. */
 GIVES_WORK_AT_MAP_CALL(maps_work, regs, nr)
 {
-	__u64 arg[6], ret = PT_REGS_RC_CORE(regs);
+	__u64 arg[6];
 	__u32 call = map_call(regs, nr, arg);
+	bool planted;
 
-	if (call == MAP_CALL_NONE || ret >= -4095ull)
+	if (call == MAP_CALL_NONE)
 		return 0;
-	if (call == MAP_CALL_MAP && maps_code(arg, ret) && !in_compat_syscall())
-		begins_code(arg, ret);
-	if (call == MAP_CALL_MAP && maps_text(arg, ret) && is_planted(arg[4]))
-		begin_reading(arg, ret);
-	else
-		change_readings(call, arg, ret);
+	if (call == MAP_CALL_MAP && maps_code(arg) && !in_compat_syscall() && is_followed(my_task()))
+		defer(code_met, false);
+	planted = call == MAP_CALL_MAP && maps_text(arg) && is_planted(arg[4]);
+	if ((planted || my_readings()) && !defer(reading_met, planted))
+		__sync_fetch_and_add(&gate_misread, 1);
 	return 0;
 }
 

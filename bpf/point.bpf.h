@@ -135,23 +135,29 @@ int name##_perf(void *ctx)										\
 static __always_inline int name##_met(void)
 
 /*
- * A system call has ended that may have changed mappings, of any task. syscalls/sys_exit_mmap and its like would be met by
- * nothing else, but from 7.1 on the kernel may preempt what it runs there.
+ * A system call that may change mappings, of any task, has the lock of its memory map. At the end of system calls the program
+ * would be met by each call of everybody, and by the kernel's own at each probed return; syscalls/sys_exit_mmap and its like
+ * would be met by nothing else, but from 7.1 on the kernel may preempt what it runs there.
  */
 #define GIVES_WORK_AT_MAP_CALL(name, regs, nr)								\
 static __always_inline int name##_met(struct pt_regs *regs, __u32 nr);					\
-SEC("?work/sys_exit")											\
-int BPF_PROG(name, struct pt_regs *at, long ret)							\
+static __always_inline int name##_changes(bool write, bool success)					\
 {													\
-	keep_own_stack();										\
-	return is_map_call(syscall_nr(at)) ? name##_met(own_regs(), syscall_nr(at)) : 0;		\
+	struct pt_regs *regs = write && success ? own_regs() : NULL;					\
+													\
+	return regs && is_map_call(syscall_nr(regs)) ? name##_met(regs, syscall_nr(regs)) : 0;		\
 }													\
-SEC("?tracepoint/raw_syscalls/sys_exit")								\
-int name##_perf(struct trace_event_raw_sys_exit *ctx)							\
+SEC("?work/mmap_lock_acquire_returned")									\
+int BPF_PROG(name, struct mm_struct *mm, bool write, bool success)					\
 {													\
 	keep_own_stack();										\
-	if (is_map_call(ctx->id))									\
-		name##_met(own_regs(), ctx->id);							\
+	return name##_changes(write, success);								\
+}													\
+SEC("?tracepoint/mmap_lock/mmap_lock_acquire_returned")							\
+int name##_perf(struct trace_event_raw_mmap_lock_acquire_returned *ctx)					\
+{													\
+	keep_own_stack();										\
+	name##_changes(ctx->write, ctx->success);							\
 	return 1;											\
 }													\
 static __always_inline int name##_met(struct pt_regs *regs, __u32 nr)

@@ -27,20 +27,25 @@ extern volatile __u64 returns_epoch;
 #define MAP_ANONYMOUS	0x20
 #define MAP_DENYWRITE	0x800
 
-/* Has an mmap() of these arguments, which gave @ret, mapped a file with code? */
-static __always_inline bool maps_code(const __u64 arg[6], __s64 ret)
+/* What a system call gave that has failed. */
+static __always_inline bool is_error(__s64 ret)
 {
-	return arg[2] & PROT_EXEC && !(arg[3] & MAP_ANONYMOUS) && (__u64)ret < -4095ull;
+	return (__u64)ret >= -4095ull;
+}
+
+/* Does an mmap() of these arguments map a file with code? */
+static __always_inline bool maps_code(const __u64 arg[6])
+{
+	return arg[2] & PROT_EXEC && !(arg[3] & MAP_ANONYMOUS);
 }
 
 /*
- * Has it mapped one to be read, and are breakpoints planted there? Not into what others see, nor what can be written. With the
+ * Does it map one to be read, and are breakpoints planted there? Not into what others see, nor what can be written. With the
  * flag that says nothing to the kernel glibc's dynamic linker maps what it puts code over, and we what we look for breakpoints in.
  */
-static __always_inline bool maps_text(const __u64 arg[6], __s64 ret)
+static __always_inline bool maps_text(const __u64 arg[6])
 {
-	return (arg[3] & (MAP_PRIVATE | MAP_ANONYMOUS | MAP_DENYWRITE)) == MAP_PRIVATE &&
-	       !(arg[2] & (PROT_WRITE | PROT_EXEC)) && (__u64)ret < -4095ull;
+	return (arg[3] & (MAP_PRIVATE | MAP_ANONYMOUS | MAP_DENYWRITE)) == MAP_PRIVATE && !(arg[2] & (PROT_WRITE | PROT_EXEC));
 }
 
 /* The current task's process has exec'd a file; what it has mapped follows. */

@@ -350,7 +350,7 @@ static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
 	__u64 arg[6];
 
 	syscall_args(regs, arg);
-	if (maps_code(arg, ret))
+	if (maps_code(arg) && !is_error(ret))
 		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5], arg[4]);
 }
 

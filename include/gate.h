@@ -140,6 +140,8 @@ struct gate_answer {
 
 #ifndef __bpf__
 
+struct config;
+
 /* Whoever waits, serves and holds moves a slot on by these alone. False: it is not in @from. */
 static inline bool gate_move(struct gate_slot *s, __u32 from, __u32 to)
 {
@@ -168,6 +170,9 @@ int gate_fd(void);
  */
 typedef int (*gate_fn)(void *ctx, const struct gate_notice *n, int proc, const char *path);
 int gate_serve(gate_fn fn, void *ctx);
+
+/* Does it tell of each file that a task maps? Before the load. */
+bool gate_tells_maps(const struct config *cfg);
 
 /* Nobody is to wait at an exec now, or may again; who waits goes on. */
 void gate_open(bool is_open);

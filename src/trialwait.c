@@ -94,7 +94,7 @@ static int load_work(const struct work_types *t)
 /* That it runs before the task is back, is seen each time: bpf/gate.bpf.c, is_in_time(). */
 bool probe_task_work(void)
 {
-	static const char *const events[] = { "sched/sched_process_exec", "raw_syscalls/sys_exit" };
+	static const char *const events[] = { "sched/sched_process_exec", "mmap_lock/mmap_lock_acquire_returned" };
 	struct work_types types = {};
 	bool yes;
 

@@ -103,9 +103,19 @@ static void plan_work(struct recorder_bpf *bpf, const struct config *cfg)
 	point_load(bpf, bpf->progs.maps_work, true);
 }
 
+static bool is_by_work(const struct config *cfg)
+{
+	return is_wanted(cfg) && kernel_has(HAVE_TASK_WORK);
+}
+
+bool gate_tells_maps(const struct config *cfg)
+{
+	return is_by_work(cfg) && !cfg->syscalls;
+}
+
 static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 {
-	gate.by_work = is_wanted(cfg) && kernel_has(HAVE_TASK_WORK);
+	gate.by_work = is_by_work(cfg);
 	gate.exec_call = NULL;
 	bpf_map__set_autocreate(bpf->maps.gate_works, gate.by_work);
 	if (!is_wanted(cfg))
@@ -120,7 +130,7 @@ static int gate_plan(struct recorder_bpf *bpf, const struct config *cfg)
 	bpf_program__set_autoload(bpf->progs.gate_know, true);
 	bpf_program__set_autoload(bpf->progs.gate_plant, true);
 	bpf_program__set_autoload(bpf->progs.gate_forget, true);
-	bpf->rodata->maps_are_told_here = gate.by_work && !cfg->syscalls && !wants_libraries(cfg);
+	bpf->rodata->maps_are_told_here = gate_tells_maps(cfg);
 	bpf->rodata->maps_are_seen = gate.by_work || cfg->syscalls || wants_libraries(cfg);
 	bpf->rodata->libraries_wanted = wants_libraries(cfg);
 	bpf->rodata->cuda_wanted = cfg->cuda;

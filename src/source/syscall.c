@@ -1,15 +1,15 @@
 /*
  * syscall.c - system calls: one pair of programs, told by the syscall table what to take along.
  *
- * Not loaded with --no-syscalls: every probed return is a system call of the
- * kernel's own, and would pay for the two. The libraries a program maps are not
- * seen here then, unless their functions are to be recorded; the program itself and its
- * linker are told by the exec, and where gates are no probes they tell of the rest.
+ * Not loaded with --no-syscalls: every probed return is a system call of the kernel's own, and would pay for the two. The
+ * libraries a program maps are told by the gates then (src/source/gate.c); where these are probes, they are seen here if their
+ * functions are to be recorded, else not at all. The program itself and its linker are told by the exec.
  */
 #include <bpf/libbpf.h>
 
 #include "base.h"
 #include "config.h"
+#include "gate.h"
 #include "recorder.skel.h"
 #include "source/links.h"
 #include "source/point.h"
@@ -20,7 +20,7 @@ static struct links links;
 
 static bool sees_only_maps(const struct config *cfg)
 {
-	return !cfg->syscalls && wants_libraries(cfg);
+	return !cfg->syscalls && wants_libraries(cfg) && !gate_tells_maps(cfg);
 }
 
 static int syscall_plan(struct recorder_bpf *bpf, const struct config *cfg)

@@ -404,6 +404,11 @@ struct trace_event_raw_sys_exit {
 	long int ret;
 };
 
+struct trace_event_raw_mmap_lock_acquire_returned {
+	bool write;
+	bool success;
+};
+
 struct trace_event_raw_sched_process_fork {
 	pid_t child_pid;
 };
