@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "debugfile.h"
 #include "image.h"
+#include "log.h"
 #include "perfmap.h"
 
 #define LOOK_NS		100000000u	/* between looks whether a file is there, or has grown */
@@ -27,6 +28,7 @@ struct told {
 	uint32_t      pid;	/* 0: none */
 	FILE	     *file;	/* NULL: there is none yet */
 	uint64_t      looked;	/* when, last */
+	bool	      is_over;	/* there is more than is read, and that was said */
 	bool	      is_within;	/* a line too long: what comes next is the rest of it */
 	struct named **named;	/* by address; of those with the same the last line is last */
 	size_t	      count, room;
@@ -154,6 +156,25 @@ static int read_lines(struct told *t)
 	return err;
 }
 
+static bool has_more(const struct told *t)
+{
+	struct stat st;
+
+	return (ftell(t->file) >= BYTES_MAX || t->count >= NAMES_MAX) && !fstat(fileno(t->file), &st) && st.st_size > ftell(t->file);
+}
+
+/* Once of each process. */
+static void say_limits(struct told *t)
+{
+	if (t->is_over || !t->file || !has_more(t))
+		return;
+	t->is_over = true;
+	if (t->count >= NAMES_MAX)
+		warn("the perf map of process %u names more code than is kept: its first %zu ranges have names", t->pid, t->count);
+	else
+		warn("the perf map of process %u names %zu ranges in more than %ld MB: the rest is not read", t->pid, t->count, BYTES_MAX >> 20);
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct named *x = *(struct named *const *)a, *y = *(struct named *const *)b;
@@ -174,6 +195,7 @@ static void look(struct told *t)
 	t->file = t->file ?: open_map(t->pid);
 	if (t->file)
 		read_lines(t);
+	say_limits(t);
 	if (t->count > before)
 		qsort(t->named, t->count, sizeof(*t->named), by_address);
 }

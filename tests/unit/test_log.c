@@ -1,8 +1,7 @@
 /* Messages: one line each, and nothing in them a terminal would obey. */
-#include <fcntl.h>
-
 #include "base.h"
 #include "log.h"
+#include "printed.h"
 #include "test.h"
 
 static char *escaped(const char *text)
@@ -11,24 +10,6 @@ static char *escaped(const char *text)
 
 	log_escape(to, sizeof(to), text);
 	return to;
-}
-
-/* What reached stderr since the last call; the first call redirects stderr to a file. */
-static char *printed(void)
-{
-	static char text[4096];
-	static int fd = -1;
-	ssize_t n;
-
-	if (fd < 0) {
-		fd = fileno(tmpfile());
-		dup2(fd, STDERR_FILENO);
-	}
-	n = pread(fd, text, sizeof(text) - 1, 0);
-	text[n > 0 ? n : 0] = '\0';
-	(void)!ftruncate(fd, 0);
-	lseek(fd, 0, SEEK_SET);
-	return text;
 }
 
 TEST(escape_leaves_plain_text_alone)

@@ -9,6 +9,7 @@
 #include "base.h"
 #include "image.h"
 #include "perfmap.h"
+#include "printed.h"
 #include "test.h"
 
 #define LATER_US	120000	/* when a map is looked at again */
@@ -135,11 +136,31 @@ TEST(a_perf_map_of_terabytes_is_read_no_further_than_makes_sense)
 	MAP;
 	NAMES;
 
+	printed();
 	fputs("1000 10 first\n", map);
 	if (ftruncate(fileno(map), 1l << 42))
 		SKIP("the file system has no files that large");
 	CHECK_STR(name_at(names, 0x1000), "first");
 	CHECK_STR(name_at(names, 0x2000), NULL);
+	CHECK(strstr(printed(), "names 1 ranges in more than 256 MB") != NULL);
+}
+
+TEST(of_a_perf_map_of_millions_of_names_the_first_are_known_and_the_rest_is_said)
+{
+	MAP;
+	NAMES;
+
+	setvbuf(map, NULL, _IOFBF, 1 << 16);
+	for (unsigned i = 1; i <= (1u << 20) + 1; i++)
+		fprintf(map, "%x000 10 f%u\n", i, i);
+	fflush(map);
+	printed();
+	CHECK_STR(name_at(names, 0x100000000), "f1048576");
+	CHECK_STR(name_at(names, 0x100001000), NULL);
+	CHECK(strstr(printed(), "its first 1048576 ranges") != NULL);
+	usleep(LATER_US);
+	CHECK_STR(name_at(names, 0x100001000), NULL);
+	CHECK_STR(printed(), "");
 }
 
 TEST(what_is_no_file_is_no_perf_map)
