@@ -362,22 +362,33 @@ struct {
 	__type(value, struct gate_work);
 } gate_works SEC(".maps");
 
-static __always_inline bool defer(task_work_fn fn, bool is_planted)
+/* A room that was nobody's; WORK_ROOMS: there is none. Told by its number, so that the verifier looks at the search once. */
+__noinline __u32 gate_room(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 from = bpf_get_current_pid_tgid();
 
 	for (__u32 i = 0; i < WORK_TRIES; i++) {
-		__u32 at = (task->pid + i) % WORK_ROOMS;
+		__u32 at = (from + i) % WORK_ROOMS;
 		struct gate_work *w = bpf_map_lookup_elem(&gate_works, &at);
 
-		if (!w || __sync_val_compare_and_swap(&w->is_taken, 0, 1))
-			continue;
-		w->ip = PT_REGS_IP_CORE(own_regs());
-		w->is_planted = is_planted;
-		if (!task_work_add(task, &w->work, &gate_works, fn))
-			return true;
-		w->is_taken = 0;
+		if (w && !__sync_val_compare_and_swap(&w->is_taken, 0, 1))
+			return at;
 	}
+	return WORK_ROOMS;
+}
+
+static __always_inline bool defer(task_work_fn fn, bool is_planted)
+{
+	__u32 at = gate_room();
+	struct gate_work *w = bpf_map_lookup_elem(&gate_works, &at);
+
+	if (!w)
+		return false;
+	w->ip = PT_REGS_IP_CORE(own_regs());
+	w->is_planted = is_planted;
+	if (!task_work_add(bpf_get_current_task_btf(), &w->work, &gate_works, fn))
+		return true;
+	w->is_taken = 0;
 	return false;
 }
 
