@@ -347,12 +347,19 @@ UPROBE_SLEEPABLE(maps_gate, ctx)
 #define WORK_ROOMS	4096
 #define WORK_TRIES	16
 
+enum work_state {
+	WORK_NONE,
+	WORK_GIVEN,
+	WORK_RUNS,
+};
+
 struct gate_work {
 	struct bpf_task_work work;
 	__u64	ip;			/* where the task goes on */
 	__u64	begin, end;		/* what is to be looked at for breakpoints, once that is known */
-	__u32	is_taken;
-	__u32	is_planted;		/* what is mapped has breakpoints */
+	__u32	state;			/* enum work_state */
+	__u32	tid;			/* as the initial PID namespace counts */
+	__u32	is_planted, pad;	/* what is mapped has breakpoints */
 };
 
 struct {
@@ -365,16 +372,33 @@ struct {
 /* A room that was nobody's; WORK_ROOMS: there is none. Told by its number, so that the verifier looks at the search once. */
 __noinline __u32 gate_room(void)
 {
-	__u32 from = bpf_get_current_pid_tgid();
+	__u32 tid = bpf_get_current_pid_tgid();
 
 	for (__u32 i = 0; i < WORK_TRIES; i++) {
-		__u32 at = (from + i) % WORK_ROOMS;
+		__u32 at = (tid + i) % WORK_ROOMS;
 		struct gate_work *w = bpf_map_lookup_elem(&gate_works, &at);
 
-		if (w && !__sync_val_compare_and_swap(&w->is_taken, 0, 1))
+		if (w && !__sync_val_compare_and_swap(&w->state, WORK_NONE, WORK_GIVEN)) {
+			w->tid = tid;
 			return at;
+		}
 	}
 	return WORK_ROOMS;
+}
+
+/* Does the task do such work? To give way it takes the lock of its memory map, too. */
+__noinline int gate_works_now(void)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	for (__u32 i = 0; i < WORK_TRIES; i++) {
+		__u32 at = (tid + i) % WORK_ROOMS;
+		struct gate_work *w = bpf_map_lookup_elem(&gate_works, &at);
+
+		if (w && w->state == WORK_RUNS && w->tid == tid)
+			return true;
+	}
+	return false;
 }
 
 static __always_inline bool defer(task_work_fn fn, bool is_planted)
@@ -388,7 +412,7 @@ static __always_inline bool defer(task_work_fn fn, bool is_planted)
 	w->is_planted = is_planted;
 	if (!task_work_add(bpf_get_current_task_btf(), &w->work, &gate_works, fn))
 		return true;
-	w->is_taken = 0;
+	w->state = WORK_NONE;
 	return false;
 }
 
@@ -409,13 +433,14 @@ static int exec_met(void *map, __u32 *key, void *value)
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
+	w->state = WORK_RUNS;
 	if (!is_in_time(w, regs)) {
 		__sync_fetch_and_add(&gate_exec_timeouts, 1);
 	} else if (!is_ending()) {
 		meet_program(PT_REGS_SP_CORE(regs));
 		meet_maps(PT_REGS_SP_CORE(regs));
 	}
-	w->is_taken = 0;
+	w->state = WORK_NONE;
 	return 0;
 }
 
@@ -436,12 +461,13 @@ static int code_met(void *map, __u32 *key, void *value)
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
+	w->state = WORK_RUNS;
 	if (is_in_time(w, regs) && !is_ending()) {
 		if (maps_are_told_here)
 			tell_code(regs);
 		meet_maps(PT_REGS_SP_CORE(regs));
 	}
-	w->is_taken = 0;
+	w->state = WORK_NONE;
 	return 0;
 }
 
@@ -629,11 +655,12 @@ static int reading_met(void *map, __u32 *key, void *value)
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
+	w->state = WORK_RUNS;
 	if (!is_in_time(w, regs))
 		__sync_fetch_and_add(&gate_misread, 1);
 	else if (!is_ending() && is_to_be_read(w, regs))
 		meet_reader(w, regs);
-	w->is_taken = 0;
+	w->state = WORK_NONE;
 	return 0;
 }
 
@@ -651,10 +678,10 @@ GIVES_WORK_AT_MAP_CALL(maps_work, regs, nr)
 
 	if (call == MAP_CALL_NONE)
 		return 0;
-	if (call == MAP_CALL_MAP && maps_code(arg) && !in_compat_syscall() && is_followed(my_task()))
+	if (call == MAP_CALL_MAP && maps_code(arg) && !in_compat_syscall() && is_followed(my_task()) && !gate_works_now())
 		defer(code_met, false);
 	planted = call == MAP_CALL_MAP && maps_text(arg) && is_planted(arg[4]);
-	if ((planted || my_readings()) && !defer(reading_met, planted))
+	if ((planted || my_readings()) && !gate_works_now() && !defer(reading_met, planted))
 		__sync_fetch_and_add(&gate_misread, 1);
 	return 0;
 }
