@@ -455,14 +455,22 @@ static __noinline int tell_code(struct pt_regs *regs)
 	return send_image_at(PT_REGS_RC_CORE(regs), IMAGE_MAPPED, arg[1], arg[5], arg[4]);
 }
 
-/* What was mapped too long ago to wait for it stays unknown, and counts as that: returns_unseen. */
+/* What was mapped too long ago to wait for it, or for whom there was no room, stays unknown, and counts as that: returns_unseen. */
+static __always_inline void leave_code(void)
+{
+	if (maps_are_told_here)
+		returns_map_unseen();
+}
+
 static int code_met(void *map, __u32 *key, void *value)
 {
 	struct pt_regs *regs = own_regs();
 	struct gate_work *w = value;
 
 	w->state = WORK_RUNS;
-	if (is_in_time(w, regs) && !is_ending()) {
+	if (!is_in_time(w, regs)) {
+		leave_code();
+	} else if (!is_ending()) {
 		if (maps_are_told_here)
 			tell_code(regs);
 		meet_maps(PT_REGS_SP_CORE(regs));
@@ -678,8 +686,9 @@ GIVES_WORK_AT_MAP_CALL(maps_work, regs, nr)
 
 	if (call == MAP_CALL_NONE)
 		return 0;
-	if (call == MAP_CALL_MAP && maps_code(arg) && !in_compat_syscall() && is_followed(my_task()) && !gate_works_now())
-		defer(code_met, false);
+	if (call == MAP_CALL_MAP && maps_code(arg) && !in_compat_syscall() && is_followed(my_task()) && !gate_works_now() &&
+	    !defer(code_met, false))
+		leave_code();
 	planted = call == MAP_CALL_MAP && maps_text(arg) && is_planted(arg[4]);
 	if ((planted || my_readings()) && !gate_works_now() && !defer(reading_met, planted))
 		__sync_fetch_and_add(&gate_misread, 1);

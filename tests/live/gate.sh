@@ -108,7 +108,8 @@ if [ "$by_work" ]; then
 	check "... nor of others" equal "$(cat clean.other)" "of 2"
 fi
 
-# runs_at_calls OPTION...: how often programs of recorder's run while a process that is not recorded makes 20 000 system calls.
+# runs_at_calls OPTION...: how often programs of recorder's run while a process that is not recorded makes 200 000 system calls.
+# What else the machine does meanwhile may have some run, too.
 runs_of() { cat "/proc/$1/fdinfo/"* | awk '$1 == "run_cnt:" { n += $2 } END { print n + 0 }'; }
 runs_at_calls() {
 	local counted by before
@@ -117,16 +118,16 @@ runs_at_calls() {
 	asleep counting "$@"
 	by=$(awk '$1 == "PPid:" { print $2 }' "/proc/$sleeper/status")
 	before=$(runs_of "$by")
-	dd if=/dev/zero of=/dev/null bs=1 count=10000 2> /dev/null
+	dd if=/dev/zero of=/dev/null bs=1 count=100000 2> /dev/null
 	runs=$(($(runs_of "$by") - before))
 	awake
 	echo "$counted" > /proc/sys/kernel/bpf_stats_enabled
 }
 if [ "$by_work" ]; then
 	runs_at_calls --no-syscalls
-	check "functions alone: nothing of ours runs at others' system calls" [ $runs -lt 1000 ]
+	check "functions alone: nothing of ours runs at others' system calls" [ $runs -lt 100000 ]
 	runs_at_calls
-	check "(with system calls recorded something does)" [ $runs -ge 20000 ]
+	check "(with system calls recorded something does)" [ $runs -ge 200000 ]
 fi
 if has exec-hook; then
 	beside hooked --no-feature task-work
