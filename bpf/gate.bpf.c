@@ -444,18 +444,18 @@ static int exec_met(void *map, __u32 *key, void *value)
 	return 0;
 }
 
-/* The mmap() that has ended, also a failed one, gave @regs their result. */
+/* @regs: of an mmap() that has succeeded. */
 static __noinline int tell_code(struct pt_regs *regs)
 {
 	__u64 arg[6];
 
-	if (!regs || is_error(PT_REGS_RC_CORE(regs)))
+	if (!regs)
 		return 0;
 	syscall_args(regs, arg);
 	return send_image_at(PT_REGS_RC_CORE(regs), IMAGE_MAPPED, arg[1], arg[5], arg[4]);
 }
 
-/* What was mapped too long ago to wait for it, or for whom there was no room, stays unknown, and counts as that: returns_unseen. */
+/* What was mapped too long ago to wait for it, or found no room, stays unknown, and counts as that: returns_unseen. */
 static __always_inline void leave_code(void)
 {
 	if (maps_are_told_here)
@@ -470,7 +470,7 @@ static int code_met(void *map, __u32 *key, void *value)
 	w->state = WORK_RUNS;
 	if (!is_in_time(w, regs)) {
 		leave_code();
-	} else if (!is_ending()) {
+	} else if (!is_ending() && !is_error(PT_REGS_RC_CORE(regs))) {
 		if (maps_are_told_here)
 			tell_code(regs);
 		meet_maps(PT_REGS_SP_CORE(regs));

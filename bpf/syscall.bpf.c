@@ -354,7 +354,7 @@ static __always_inline void note_mapping(struct pt_regs *regs, __s64 ret)
 		send_image_at(ret, IMAGE_MAPPED, arg[1], arg[5], arg[4]);
 }
 
-/* Instead of sys_exit where no system call is recorded, but what is mapped must be seen. */
+/* Instead of sys_exit where no system call is recorded, but what is mapped must be seen, and maps_work() does not tell it. */
 AT_SYS_EXIT(map_exit, regs, ret)
 {
 	struct task_state *t;

@@ -160,19 +160,21 @@ static bool has_more(const struct told *t)
 {
 	struct stat st;
 
-	return (ftell(t->file) >= BYTES_MAX || t->count >= NAMES_MAX) && !fstat(fileno(t->file), &st) && st.st_size > ftell(t->file);
+	return (ftell(t->file) >= BYTES_MAX || t->count >= NAMES_MAX) && !fstat(fileno(t->file), &st) &&
+	       st.st_size > ftell(t->file);
 }
 
 /* Once of each process. */
 static void say_limits(struct told *t)
 {
-	if (t->is_over || !t->file || !has_more(t))
+	if (t->is_over || !has_more(t))
 		return;
 	t->is_over = true;
 	if (t->count >= NAMES_MAX)
 		warn("the perf map of process %u names more code than is kept: its first %zu ranges have names", t->pid, t->count);
 	else
-		warn("the perf map of process %u names %zu ranges in more than %ld MB: the rest is not read", t->pid, t->count, BYTES_MAX >> 20);
+		warn("the perf map of process %u names %zu ranges in more than %ld MB: the rest is not read",
+		     t->pid, t->count, BYTES_MAX >> 20);
 }
 
 static int by_address(const void *a, const void *b)
@@ -193,9 +195,10 @@ static void look(struct told *t)
 		return;
 	t->looked = now;
 	t->file = t->file ?: open_map(t->pid);
-	if (t->file)
+	if (t->file) {
 		read_lines(t);
-	say_limits(t);
+		say_limits(t);
+	}
 	if (t->count > before)
 		qsort(t->named, t->count, sizeof(*t->named), by_address);
 }

@@ -6,9 +6,9 @@
  * mapped. Else:
  *
  * The best place is before the exec: nobody has the file mapped yet. Where BPF is one of the kernel's LSMs that is
- * an LSM's hook, by which comes whatever execs; else a probe in the C library's execve(). What does not come by,
- * or is led to by no path, is held at its first instruction, where setting probes takes longer, in a memory that is in use. The first instruction of
- * a dynamically linked program is the dynamic linker's entry point, so one site in that file
+ * an LSM's hook, by which comes whatever execs; else a probe in the C library's execve(). What does not come by, or is
+ * led to by no path, is held at its first instruction, where setting probes takes longer, in a memory that is in use.
+ * The first instruction of a dynamically linked program is the dynamic linker's entry point, so one site in that file
  * is the gate of them all; it is set at once for this machine's own, for others when the
  * first image names them as its interpreter. A static program has no such site, and without
  * the hook is probed as soon as its image is known, but not earlier.

@@ -15,7 +15,8 @@ same_recording() {
 }
 
 for feature in uprobe-session uprobe-multi,uprobe-session bpf-loop write-user write-others uprobe-sleepable task-work \
-	task-work,exec-hook forced-writes nop5-fork-safe steady-tracepoints steady-tracepoints,perf-tracepoints storage-at-forks storage-lookups; do
+	task-work,exec-hook forced-writes nop5-fork-safe steady-tracepoints steady-tracepoints,perf-tracepoints storage-at-forks \
+	storage-lookups; do
 	check "without $feature" same_recording "no-$feature" --no-feature "$feature"
 done
 
